@@ -221,7 +221,7 @@ senders: rust ## compare our TCPs with a kernel's over wires with faults (a minu
 
 .PHONY: field
 field: rust ## test the gateway's promises in real networks: contests, faults, 20 000 subscribers (root; about half an hour)
-	@cargo build --release --locked -p fairwire-gateway -p fairwire-field --bins
+	@cargo build --release --locked -p fairwire -p fairwire-gateway -p fairwire-field --bins
 	@$(target)/release/fairwire-field $(ARGS)
 
 .PHONY: field-home
@@ -234,6 +234,10 @@ field-peers: rust ## send the same traffic through the kernel's HTB, and FQ-CoDe
 	@cargo build --release --locked -p fairwire-gateway -p fairwire-field -p fairwire-oracle -p fairwire-stages --bins --examples
 	@$(target)/release/fairwire-oracle flood-fq-codel flood-cake flood-pfifo
 	@$(target)/release/fairwire-field peers $(ARGS)
+
+.PHONY: field-tunnel
+field-tunnel: rust ## shape a VPN client's packets in front of modems: shares and pings (root, iproute2; half a minute after the build)
+	@cargo test --locked -p fairwire-gateway --test gateway a_modem -- --ignored --nocapture
 
 .PHONY: soak
 soak: rust ## run the gateway at full load with reloads for ten minutes: memory and packet conservation (root; an hour: ARGS="--minutes 60")

@@ -1,4 +1,4 @@
-//! Gives the shared library the name under which programs look for it.
+//! Gives the shared library the name that programs look for.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,5 +1,5 @@
-//! The fuzz targets' work on their bytes. A test of the disciplines does the same with the corpus
-//! and with random bytes, so this also runs without a fuzzer.
+//! The functions that the fuzz targets call. A test of the disciplines also calls them, without a
+//! fuzzer.
 #![allow(dead_code, reason = "each target uses one half")]
 
 use fairwire_catalogue::{self as catalogue, Entry};
@@ -16,8 +16,8 @@ fn site(buffer: Amount) -> Site<'static> {
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(3), Amount::Packets(40), Amount::Bytes(4_000)];
 
-/// Runs operations from `bytes`. The first two bytes choose the discipline, its buffer and its ECN
-/// policy.
+/// Runs operations on a discipline. The first two bytes choose the discipline, its buffer and its
+/// ECN policy.
 ///
 /// # Panics
 /// If the discipline breaks its contract.
@@ -54,10 +54,10 @@ fn operation(kind: u8, detail: u8) -> Operation {
     }
 }
 
-/// Parses `bytes` as the text of disciplines. Text that passes its checks must build and work.
+/// Parses `bytes` as the text of disciplines. Text that passes the checks must build and work.
 ///
 /// # Panics
-/// If it does not.
+/// If such text does not build or work.
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };

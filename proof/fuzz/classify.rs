@@ -1,5 +1,5 @@
-//! The work of the fuzz target `classify` on its bytes. A test of the gateway does the same with
-//! random bytes, and with frames that another parser also reads.
+//! The function that the fuzz target `classify` calls. A test of the gateway also calls it, without
+//! a fuzzer.
 #![allow(dead_code, reason = "the target uses less than the test")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
@@ -52,8 +52,6 @@ const FLOWS: [FlowKind; 9] = [
     FlowKind::Dscp,
 ];
 
-/// Reads the bytes as a capture file, and as a capture on a link whose type is in the first two
-/// bytes.
 fn captured(bytes: &[u8]) {
     let _ = fairwire_wire::pcap::seen(bytes);
     let [high, low, data @ ..] = bytes else { return };
@@ -65,10 +63,11 @@ fn captured(bytes: &[u8]) {
     let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
-/// Checks that every classifier has an answer for any bytes, and gives the same answer again.
+/// Checks that every classifier has an answer for any bytes, and gives the same answer again. Also
+/// checks that our parser agrees with etherparse.
 ///
 /// # Panics
-/// If a classifier does not.
+/// If a check fails.
 pub(super) fn classify(bytes: &[u8]) {
     captured(bytes);
     let claims = Arc::new(claims());
@@ -91,8 +90,6 @@ pub(super) fn classify(bytes: &[u8]) {
     agree(bytes);
 }
 
-/// Checks that our parser agrees with etherparse, if etherparse reads the bytes as a complete
-/// frame.
 fn agree(frame: &[u8]) {
     let Ok(theirs) = SlicedPacket::from_ethernet(frame) else { return };
     let ours = fairwire_wire::parse(frame);

@@ -1,9 +1,8 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
 //! builds of the same version can be distinguished.
 //!
-//! Comments and tests are excluded. If cargo unpacks the engine's crates next to each other, the
-//! hash is the same as in their repository. If a crate is missing there, the version is hashed
-//! instead, because all crates then have exactly that version.
+//! Comments and tests are excluded. Outside the repository, a crate may be missing. Then the
+//! version is hashed, which all crates share.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -66,9 +65,8 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds to `all` the code in `files` of the crate `name` in `folder`, with paths relative to the
-/// repository. The build script of `study` has a similar function for its own code, because a
-/// shared crate would be built twice.
+/// Hashes the code of `files`. The build script of `study` has a similar function, because a shared
+/// crate would be built twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -1,9 +1,8 @@
 //! Embeds the studies of the repository, and hashes the sources that influence their results.
 //!
-//! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
-//! `FAIRWIRE_COMPUTED` are hashes of the sources in this crate on which a result depends, in
-//! addition to the engine (`fairwire_scenario::ENGINE`). A stored result is current only if these
-//! hashes are the same. Comments and tests are not hashed.
+//! `FAIRWIRE_WATCHERS` and `FAIRWIRE_COMPUTED` are hashes of the sources in this crate on which a
+//! result depends, in addition to the engine (`fairwire_scenario::ENGINE`). A stored result is
+//! current only if these hashes are the same. Comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -67,7 +66,6 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The hash of the code in `files`, ordered by their paths from `root`.
 fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs" || ending == "toml"));
     files.sort();

@@ -1,5 +1,5 @@
-//! QUIC connections over the parking lot. With CUBIC, two runs have identical results. BBR draws
-//! random numbers from the system, so the test only checks that its results are within bounds.
+//! QUIC connections over the parking lot. Runs with CUBIC repeat exactly; BBR draws random numbers
+//! from the system.
 
 use std::process::Command;
 
@@ -22,7 +22,6 @@ fn outcome(set: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The throughput of `group` under `queue`, Mbit/s.
 fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
     let measure = format!("throughput_bps.{group}");
     let mut rows = outcome.lines().map(|line| line.split(',').collect::<Vec<_>>());

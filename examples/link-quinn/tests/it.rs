@@ -1,5 +1,4 @@
-//! CUBIC gets about half of the link next to BBR under FABA, but not under tail-drop. Two runs with
-//! only CUBIC have identical results.
+//! CUBIC gets about half of the link next to BBR under FABA, but not under tail-drop.
 
 use std::process::Command;
 
@@ -14,7 +13,6 @@ fn report<'a>(text: &'a str, contest: &str) -> &'a str {
     rest.split("\n\n").next().expect("a part")
 }
 
-/// The rate of the second flow divided by the rate of the first flow, which uses CUBIC.
 fn ratio(report: &str) -> f64 {
     let rows = report.lines().skip(2).take(2);
     let rates = rows.map(|row| row.split_whitespace().nth(1).expect("a rate").parse().expect("a number"));

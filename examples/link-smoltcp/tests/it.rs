@@ -1,5 +1,4 @@
-//! Under DRR the TCP gets most of its half of the link despite the flood, and two runs have
-//! identical results.
+//! Under DRR the TCP gets most of its half of the link despite the flood.
 
 use std::process::Command;
 
@@ -21,8 +20,8 @@ fn tcp_keeps_most_of_its_half_under_drr_and_two_runs_agree() {
     let text = run();
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));
-    // The TCP gets 3.96 Mbit/s of its share of 5 Mbit/s. Without selective acknowledgements smoltcp
-    // recovers slowly from losses, and meanwhile the flood uses what smoltcp leaves unused.
+    // The fair share is 5 Mbit/s. Without selective acknowledgements smoltcp recovers slowly from
+    // losses, and the flood uses what it leaves.
     assert!(drr[0] > 3.5 && drr[0] < 5.0, "{text}");
     assert!(tail_drop[0] < 0.1, "{text}");
 }

@@ -1,4 +1,4 @@
-//! The controller of this crate works wherever fairwire's own controllers do.
+//! The controller works wherever fairwire's own do.
 
 use std::process::{Command, Output};
 
@@ -12,7 +12,6 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Runs the scenario with the change `set`. Returns each flow's row of the JSON report.
 fn flows(set: &str) -> Vec<String> {
     let output = run(&["run", "gentle.toml", "-q", "--format", "json", "--set", set]);
     let printed = text(&output);

@@ -1,4 +1,4 @@
-//! The discipline of this crate works wherever fairwire's own disciplines do.
+//! The discipline works wherever fairwire's own do.
 
 use fairwire_testing::skip::skipped;
 use std::process::{Command, Output};

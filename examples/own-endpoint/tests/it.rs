@@ -1,4 +1,4 @@
-//! The protocol of this crate works wherever fairwire's own sources do.
+//! The protocol works wherever fairwire's own sources do.
 
 use std::process::{Command, Output};
 
@@ -32,21 +32,19 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
     assert_eq!(found, outcome(&[]));
     let [steady, cubic] =
         ["steady", "cubic"].map(|group| mean(&found, "fq-codel", &format!("throughput_bps.{group}")));
-    // Four flows of each group share 20 Mbit/s, so the fair share of a group is 10 Mbit/s. The rate
-    // of `steady` varies between 85 % and 100 % of its share.
+    // The fair share of a group is 10 Mbit/s; `steady` varies between 85 % and 100 % of it.
     assert!(steady > 8.0e6 && cubic > 8.0e6 && steady < 10.5e6, "{found}");
 }
 
 #[test]
 fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     let marked = outcome(&["discipline.fq-codel.ecn=mark"]);
-    // The sender must react to marks: if it ignored them, its packets would be dropped, as are
-    // CUBIC's, which cannot be marked.
+    // Only packets of `steady` can be marked. CUBIC's packets are dropped instead.
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");
     assert!(mean(&marked, "fq-codel", "throughput_bps.steady") > 7.5e6, "{marked}");
     let seldom = outcome(&["flow.steady.source.steady.every=10 s"]);
-    // Each flow starts at 1 Mbit/s at most. At most three reports add 0.1 Mbit/s each, so it ends
-    // at 1.3 Mbit/s at most.
+    // Each of the four flows starts at 1 Mbit/s at most. In 40 s, at most three reports add 0.1
+    // Mbit/s each.
     assert!(mean(&seldom, "fq-codel", "throughput_bps.steady") < 4.0 * 1.3e6, "{seldom}");
 }
 

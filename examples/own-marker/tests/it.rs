@@ -1,4 +1,4 @@
-//! The marker of this crate works wherever fairwire's own markers do.
+//! The marker works wherever fairwire's own do.
 
 use std::process::{Command, Output};
 
@@ -12,8 +12,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Runs the scenario with the change `set`. Returns the fraction of the aggregate's packets in
-/// profile, under the first discipline and seed.
+/// The fraction of the aggregate's packets in profile, under the first discipline and seed.
 fn in_profile(set: &str) -> f64 {
     let output = run(&["run", "gcra.toml", "-q", "--format", "json", "--set", set]);
     let printed = text(&output);
@@ -29,8 +28,9 @@ fn in_profile(set: &str) -> f64 {
 
 #[test]
 fn it_colours_an_aggregate_by_its_contract_and_its_parameters_have_an_effect() {
-    // The aggregate sends 6 Mbit/s, and its contract of 4 Mbit/s covers 15,000 packets. A packet of
-    // 512 B arrives every 0.7 ms, so a limit of 20 ms admits at most some thirty more.
+    // The aggregate sends 6 Mbit/s, and its contract of 4 Mbit/s covers 15,000 packets. A packet
+    // arrives every 0.7 ms, so the limit of 20 ms admits at most thirty packets beyond the
+    // contract.
     let fraction = in_profile("aggregate.gold.marker={ gcra = { limit = \"20 ms\" } }");
     assert!((fraction - 4.0 / 6.0).abs() < 0.005, "{fraction}");
     let own_rate = in_profile("aggregate.gold.marker={ gcra = { rate = \"3 Mbit/s\" } }");

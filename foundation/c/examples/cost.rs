@@ -1,5 +1,5 @@
-//! Measures in Rust the same costs as `tests/c/cost.c`: `cost LAW` prints the nanoseconds per
-//! packet for one enqueue and one dequeue. `make c-cost` runs both programs in turn.
+//! Measures the same costs as `tests/c/cost.c`: `cost LAW` prints the nanoseconds per packet for
+//! one enqueue and one dequeue.
 
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Packet, Rate, Seed, Time};

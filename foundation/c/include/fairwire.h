@@ -47,7 +47,7 @@
 #define FW_ERROR_TEXT -4
 
 /*
- A parameter, or the site, is outside of the allowed range.
+ A parameter or the site is out of range.
  */
 #define FW_ERROR_PARAMETER -5
 
@@ -57,7 +57,7 @@
 #define FW_ERROR_TIME -6
 
 /*
- The size of a packet is 0 or above UINT32_MAX, or a field has an invalid value.
+ A packet's size is 0 or above UINT32_MAX, or a field is invalid.
  */
 #define FW_ERROR_PACKET -7
 
@@ -67,12 +67,12 @@
 #define FW_ERROR_BATCH -8
 
 /*
- The output does not fit into the room given; nothing was done.
+ The output does not fit; nothing was done.
  */
 #define FW_ERROR_ROOM -9
 
 /*
- Too many drops are kept because no list had room for them; the packet stays with the caller.
+ Too many drops wait for room in a list; the packet stays with the caller.
  */
 #define FW_ERROR_EVENTS -10
 
@@ -92,8 +92,7 @@
 #define FW_ERROR_FAULT -13
 
 /*
- The version of this interface, to pass to fw_build. It changes when programs must be compiled
- again.
+ The version of this interface, for fw_build. Programs must be recompiled for a new version.
  */
 #define FW_ABI_VERSION 1
 
@@ -148,7 +147,7 @@
 #define FW_CAUSE_SUPERSEDED 6
 
 /*
- A queue. Callers know only its address.
+ A queue, opaque to callers.
  */
 typedef struct fw_queue fw_queue;
 
@@ -188,7 +187,7 @@ typedef struct fw_site {
  */
 typedef struct fw_packet {
   /*
-   The caller's value, a pointer or an index, returned unchanged.
+   The caller's value, returned unchanged.
    */
   uint64_t cookie;
   /*
@@ -196,8 +195,7 @@ typedef struct fw_packet {
    */
   uint64_t flow;
   /*
-   The time of the enqueue, in nanoseconds. The library writes it; the caller's value is not
-   read.
+   The time of the enqueue, in nanoseconds, written by the library.
    */
   uint64_t arrived;
   /*
@@ -229,9 +227,10 @@ typedef struct fw_packet {
 /*
  A discipline written in C.
 
- Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. The library uses the
- fields `cookie` and `arrived`, which must not change. The functions are called by one thread at
- a time, `now` never decreases, and only `free` may be null.
+ Each packet enters once, and leaves once: by `dequeue`, `drain` or fw_dropped. The discipline
+ must not change a packet's fields `cookie` and `arrived`.
+
+ One thread at a time calls the functions, and `now` never decreases. Only `free` may be null.
  */
 typedef struct fw_discipline {
   /*
@@ -247,8 +246,8 @@ typedef struct fw_discipline {
    */
   void *state;
   /*
-   Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet, or other
-   packets in its favour, must be dropped.
+   Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet or others
+   must be dropped.
    */
   void (*enqueue)(void *state,
                   const struct fw_packet *packet,
@@ -268,8 +267,8 @@ typedef struct fw_discipline {
    */
   void (*backlog)(void *state, uint32_t *packets, uint64_t *bytes);
   /*
-   Removes any one waiting packet, without a verdict. Writes it and returns 1, or returns 0
-   when empty.
+   Removes any one waiting packet, without reporting a drop. Writes the packet and returns 1,
+   or returns 0 when empty.
    */
   int32_t (*drain)(void *state, struct fw_packet *packet);
   /*
@@ -318,8 +317,8 @@ typedef struct fw_events {
    */
   uint32_t count;
   /*
-   The number of drops without room in the array. The next call with a list writes them first.
-   Marks without room are not kept, because the packet itself carries its mark.
+   The number of drops that had no room in the array. The next call with a list writes them
+   first. Marks without room are lost.
    */
   uint32_t kept;
 } fw_events;
@@ -343,7 +342,7 @@ typedef struct fw_backlog_size {
  */
 typedef struct fw_gauge {
   /*
-   The name of the gauge, with its component, such as "class 7/backlog". A longer name is cut.
+   The gauge's name with its component, such as "class 7/backlog", cut to fit.
    */
   char name[64];
   /*
@@ -357,7 +356,7 @@ typedef struct fw_gauge {
 } fw_gauge;
 
 /*
- A 5-tuple, in network byte order except for the ports.
+ A 5-tuple. Addresses are in network byte order, ports in the host's.
  */
 typedef struct fw_tuple {
   /*
@@ -401,13 +400,13 @@ uint32_t fw_abi_version(void);
 const char *fw_version(void);
 
 /*
- The meaning of a code, as a sentence. Never null.
+ The meaning of a code. Never null.
  */
 const char *fw_text(int32_t code);
 
 /*
- Writes the name of law `number`, counted from 0, with its terminating zero. Names that join a
- scheduler and a dropper, such as "drr+faba", are valid too, but are not counted here.
+ Writes the name of law `number`, counted from 0, with its terminating zero. Combined names such
+ as "drr+faba" are valid too, but are not counted.
 
  Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
  fit.
@@ -417,10 +416,9 @@ int32_t fw_law(uint32_t number, char *name, size_t room);
 /*
  Builds a queue with the law called `name` for `site`.
 
- `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as in a scenario file under
- the name of the law; null or empty for the defaults. The queue is written to `*queue`, which is
- null after an error. `message`, which may be null, receives the text of an error: at most `room`
- bytes, including the zero.
+ `abi` is FW_ABI_VERSION. `parameters` are in TOML, as under the law's name in a scenario file;
+ null or empty for the defaults. `*queue` receives the queue, or null after an error. `message`
+ may be null; it receives the text of an error, at most `room` bytes with the zero.
 
  Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
  */
@@ -436,8 +434,8 @@ int32_t fw_build(uint32_t abi,
  Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
  16777216.
 
- Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
- call `discipline->free`.
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Without an error, fw_free will call
+ `discipline->free`.
  */
 int32_t fw_build_own(uint32_t abi,
                      const struct fw_discipline *discipline,
@@ -445,19 +443,20 @@ int32_t fw_build_own(uint32_t abi,
                      struct fw_queue **queue);
 
 /*
- Frees a queue, and forgets its waiting packets: call fw_drain first if their cookies own
- something. Null is allowed, and so is a call after a fault. A call from a callback of the queue
+ Frees a queue. The queue may be null, or broken by a fault. A call from a callback of the queue
  does nothing.
+
+ Waiting packets are lost: call fw_drain first if their cookies own something.
  */
 void fw_free(struct fw_queue *queue);
 
 /*
- The code of the latest error that a call for this queue returned; FW_OK if there was none.
+ The latest error code that a call for this queue returned; FW_OK if none.
  */
 int32_t fw_last_error(const struct fw_queue *queue);
 
 /*
- Sets the callback that receives drops and marks, which are then not written to lists. Null
+ Sets the callback that receives drops and marks; lists then stay empty. A null `function`
  removes the callback.
 
  Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -465,8 +464,8 @@ int32_t fw_last_error(const struct fw_queue *queue);
 int32_t fw_set_callback(struct fw_queue *queue, fw_on_event function, void *user);
 
 /*
- Enqueues a packet at `now`, in nanoseconds. It may be dropped at once, or cause other drops:
- `events` lists them. Without a list (null is allowed) and without a callback, drops are
+ Enqueues a packet at `now`, in nanoseconds. This may drop the packet or others: `events` lists
+ the drops and marks. `events` may be null. With neither a list nor a callback, drops are
  forgotten.
 
  Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
@@ -491,10 +490,10 @@ int32_t fw_enqueue_batch(struct fw_queue *queue,
                          struct fw_events *events);
 
 /*
- Dequeues the packet that leaves next at `now` into `*packet`. Call it whenever the link becomes
- free, even if no packet waits: some laws learn from it that the link is idle.
+ Dequeues the next packet at `now` into `*packet`. Call this whenever the link becomes free, even
+ if no packet waits: some laws must know when the link is idle.
 
- Returns 1, or 0 if no packet may leave now: fw_ready_at returns when one may. Errors:
+ Returns 1, or 0 if no packet may leave now; fw_ready_at returns when one may. Errors:
  FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_dequeue(struct fw_queue *queue,
@@ -503,7 +502,7 @@ int32_t fw_dequeue(struct fw_queue *queue,
                    struct fw_events *events);
 
 /*
- Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
+ Dequeues up to `room` packets, at most FW_BATCH, all at `now`.
 
  Returns the number of packets. Errors: as fw_dequeue, and FW_ERROR_BATCH.
  */
@@ -527,7 +526,7 @@ int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 
 /*
- Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts them.
+ Writes up to `room` gauges of the law; `gauges` may be null if `room` is 0.
 
  Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
  FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -535,8 +534,8 @@ int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
 
 /*
- Writes to `packets`, without consulting the law, every waiting packet and every drop that was
- kept because no list had room for it. The queue is empty afterwards and remains usable.
+ Empties the queue without consulting the law. Writes to `packets` all waiting packets, and all
+ drops that the library kept because a list was full. The queue remains usable.
 
  Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
  `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -552,18 +551,19 @@ int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t roo
 int32_t fw_set_weight(struct fw_queue *queue, uint32_t class_id, double weight, double *before);
 
 /*
- Writes the flow of a 5-tuple to `*flow`. The flow is a hash keyed with the 16 bytes at `key`.
- Take them from the system's random source and keep them secret, so that no sender can aim at
- another sender's flow.
+ Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. Keep the key
+ random and secret, so that no sender can aim at another sender's flow.
 
  Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
  */
 int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t *flow);
 
 /*
- Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
- fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: the flow of
- an unreadable frame is a hash of its Ethernet addresses and type.
+ Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
+ `*packet`, and its other fields to zero.
+
+ The flow is that of fw_flow_hash, or, if the headers are unreadable, a hash of the Ethernet
+ addresses and type.
 
  Errors: FW_ERROR_NULL.
  */
@@ -573,14 +573,14 @@ int32_t fw_flow_hash_frame(const uint8_t *key,
                            struct fw_packet *packet);
 
 /*
- Reports that the discipline dropped a packet, which it no longer has. A cause other than
- FW_CAUSE_… counts as FW_CAUSE_EARLY. If a pointer is null, nothing happens.
+ Reports a dropped packet, which has left the discipline. An unknown cause counts as
+ FW_CAUSE_EARLY. With a null pointer, nothing happens.
  */
 void fw_dropped(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
 
 /*
- Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. If a pointer
- is null, nothing happens.
+ Reports a marked packet, which stays in the discipline. Set its `ecn` to 3 first. With a null
+ pointer, nothing happens.
  */
 void fw_marked(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
 

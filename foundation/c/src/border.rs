@@ -14,7 +14,7 @@ use core::slice;
 use fairwire_laws::named::ALL;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A queue. Callers know only its address.
+/// A queue, opaque to callers.
 pub struct fw_queue {
     state: Cell<State>,
     last: Cell<i32>,
@@ -41,14 +41,14 @@ pub extern "C" fn fw_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// The meaning of a code, as a sentence. Never null.
+/// The meaning of a code. Never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn fw_text(code: i32) -> *const c_char {
     text(code).as_ptr()
 }
 
-/// Writes the name of law `number`, counted from 0, with its terminating zero. Names that join a
-/// scheduler and a dropper, such as "drr+faba", are valid too, but are not counted here.
+/// Writes the name of law `number`, counted from 0, with its terminating zero. Combined names such
+/// as "drr+faba" are valid too, but are not counted.
 ///
 /// Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
 /// fit.
@@ -69,10 +69,9 @@ pub unsafe extern "C" fn fw_law(number: u32, name: *mut c_char, room: usize) -> 
 
 /// Builds a queue with the law called `name` for `site`.
 ///
-/// `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as in a scenario file under
-/// the name of the law; null or empty for the defaults. The queue is written to `*queue`, which is
-/// null after an error. `message`, which may be null, receives the text of an error: at most `room`
-/// bytes, including the zero.
+/// `abi` is FW_ABI_VERSION. `parameters` are in TOML, as under the law's name in a scenario file;
+/// null or empty for the defaults. `*queue` receives the queue, or null after an error. `message`
+/// may be null; it receives the text of an error, at most `room` bytes with the zero.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
 #[unsafe(no_mangle)]
@@ -108,8 +107,8 @@ pub unsafe extern "C" fn fw_build(
 /// Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
 /// 16777216.
 ///
-/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
-/// call `discipline->free`.
+/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Without an error, fw_free will call
+/// `discipline->free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_build_own(
     abi: u32,
@@ -134,9 +133,10 @@ pub unsafe extern "C" fn fw_build_own(
     unsafe { built(build, queue, core::ptr::null_mut(), 0) }
 }
 
-/// Frees a queue, and forgets its waiting packets: call fw_drain first if their cookies own
-/// something. Null is allowed, and so is a call after a fault. A call from a callback of the queue
+/// Frees a queue. The queue may be null, or broken by a fault. A call from a callback of the queue
 /// does nothing.
+///
+/// Waiting packets are lost: call fw_drain first if their cookies own something.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_free(queue: *mut fw_queue) {
     // SAFETY: `queue` is null, or was built by a function here.
@@ -148,14 +148,14 @@ pub unsafe extern "C" fn fw_free(queue: *mut fw_queue) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(queue)));
 }
 
-/// The code of the latest error that a call for this queue returned; FW_OK if there was none.
+/// The latest error code that a call for this queue returned; FW_OK if none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_last_error(queue: *const fw_queue) -> i32 {
     // SAFETY: `queue` is null, or was built by a function here.
     unsafe { queue.as_ref() }.map_or(FW_ERROR_NULL, |queue| queue.last.get())
 }
 
-/// Sets the callback that receives drops and marks, which are then not written to lists. Null
+/// Sets the callback that receives drops and marks; lists then stay empty. A null `function`
 /// removes the callback.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -174,8 +174,8 @@ pub unsafe extern "C" fn fw_set_callback(
     }
 }
 
-/// Enqueues a packet at `now`, in nanoseconds. It may be dropped at once, or cause other drops:
-/// `events` lists them. Without a list (null is allowed) and without a callback, drops are
+/// Enqueues a packet at `now`, in nanoseconds. This may drop the packet or others: `events` lists
+/// the drops and marks. `events` may be null. With neither a list nor a callback, drops are
 /// forgotten.
 ///
 /// Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
@@ -231,10 +231,10 @@ pub unsafe extern "C" fn fw_enqueue_batch(
     unsafe { call(queue, enqueue) }
 }
 
-/// Dequeues the packet that leaves next at `now` into `*packet`. Call it whenever the link becomes
-/// free, even if no packet waits: some laws learn from it that the link is idle.
+/// Dequeues the next packet at `now` into `*packet`. Call this whenever the link becomes free, even
+/// if no packet waits: some laws must know when the link is idle.
 ///
-/// Returns 1, or 0 if no packet may leave now: fw_ready_at returns when one may. Errors:
+/// Returns 1, or 0 if no packet may leave now; fw_ready_at returns when one may. Errors:
 /// FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dequeue(
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn fw_dequeue(
     unsafe { call(queue, dequeue) }
 }
 
-/// Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
+/// Dequeues up to `room` packets, at most FW_BATCH, all at `now`.
 ///
 /// Returns the number of packets. Errors: as fw_dequeue, and FW_ERROR_BATCH.
 #[unsafe(no_mangle)]
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backl
     unsafe { call(queue, waiting) }
 }
 
-/// Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts them.
+/// Writes up to `room` gauges of the law; `gauges` may be null if `room` is 0.
 ///
 /// Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
 /// FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -321,8 +321,8 @@ pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge,
     unsafe { call(queue, inspect) }
 }
 
-/// Writes to `packets`, without consulting the law, every waiting packet and every drop that was
-/// kept because no list had room for it. The queue is empty afterwards and remains usable.
+/// Empties the queue without consulting the law. Writes to `packets` all waiting packets, and all
+/// drops that the library kept because a list was full. The queue remains usable.
 ///
 /// Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
 /// `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -357,9 +357,8 @@ pub unsafe extern "C" fn fw_set_weight(
     unsafe { call(queue, set) }
 }
 
-/// Writes the flow of a 5-tuple to `*flow`. The flow is a hash keyed with the 16 bytes at `key`.
-/// Take them from the system's random source and keep them secret, so that no sender can aim at
-/// another sender's flow.
+/// Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. Keep the key
+/// random and secret, so that no sender can aim at another sender's flow.
 ///
 /// Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
 #[unsafe(no_mangle)]
@@ -373,9 +372,11 @@ pub unsafe extern "C" fn fw_flow_hash(key: *const u8, tuple: *const fw_tuple, fl
     })
 }
 
-/// Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
-/// fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: the flow of
-/// an unreadable frame is a hash of its Ethernet addresses and type.
+/// Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
+/// `*packet`, and its other fields to zero.
+///
+/// The flow is that of fw_flow_hash, or, if the headers are unreadable, a hash of the Ethernet
+/// addresses and type.
 ///
 /// Errors: FW_ERROR_NULL.
 #[unsafe(no_mangle)]
@@ -398,9 +399,6 @@ pub unsafe extern "C" fn fw_flow_hash_frame(
     })
 }
 
-/// Runs `made` on the queue and returns its result, unless a call is in progress or a fault
-/// occurred.
-///
 /// # Safety
 /// `queue` is null, or was built by a function here and not freed.
 #[inline]
@@ -467,8 +465,7 @@ unsafe fn built(
     code
 }
 
-/// Writes a text and its terminating zero, and cuts the text if it does not fit. Returns whether it
-/// fits.
+/// Writes `text` and a zero to `at`, cut to fit. Returns whether all of the text fits.
 ///
 /// # Safety
 /// `at` is null, or has room for `room` bytes.
@@ -492,7 +489,7 @@ unsafe fn text_at<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// Empties the caller's list first, so that no old events are in it after an error.
+/// Returns the list, emptied: after an error it would otherwise keep old events.
 ///
 /// # Safety
 /// `events` is null, or a list that no other call uses.

@@ -1,5 +1,4 @@
-//! The codes that functions return: zero for success, and a number below zero for an error. A
-//! function that counts returns its count instead of zero.
+//! The codes that functions return: zero or a count for success, below zero for an error.
 
 use core::ffi::CStr;
 
@@ -13,17 +12,17 @@ pub const FW_ERROR_ABI: i32 = -2;
 pub const FW_ERROR_NAME: i32 = -3;
 /// The parameters cannot be read, or a text is not UTF-8.
 pub const FW_ERROR_TEXT: i32 = -4;
-/// A parameter, or the site, is outside of the allowed range.
+/// A parameter or the site is out of range.
 pub const FW_ERROR_PARAMETER: i32 = -5;
 /// The time is before that of an earlier call, or above INT64_MAX.
 pub const FW_ERROR_TIME: i32 = -6;
-/// The size of a packet is 0 or above UINT32_MAX, or a field has an invalid value.
+/// A packet's size is 0 or above UINT32_MAX, or a field is invalid.
 pub const FW_ERROR_PACKET: i32 = -7;
 /// A batch is larger than FW_BATCH.
 pub const FW_ERROR_BATCH: i32 = -8;
-/// The output does not fit into the room given; nothing was done.
+/// The output does not fit; nothing was done.
 pub const FW_ERROR_ROOM: i32 = -9;
-/// Too many drops are kept because no list had room for them; the packet stays with the caller.
+/// Too many drops wait for room in a list; the packet stays with the caller.
 pub const FW_ERROR_EVENTS: i32 = -10;
 /// Another call for the queue is in progress.
 pub const FW_ERROR_BUSY: i32 = -11;
@@ -32,7 +31,7 @@ pub const FW_ERROR_WEIGHT: i32 = -12;
 /// A fault of the library, or of a discipline in C; the queue can only be freed.
 pub const FW_ERROR_FAULT: i32 = -13;
 
-/// The meaning of a code, as a sentence.
+/// The meaning of a code.
 pub fn text(code: i32) -> &'static CStr {
     match code {
         0.. => c"done",

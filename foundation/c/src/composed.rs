@@ -1,5 +1,4 @@
-//! Builds the disciplines that contain others: `queue`, `prio`, `shaper`, `conditioner` and
-//! `classful`. Their parameters are tables as in a scenario.
+//! Builds the disciplines that contain others.
 
 use crate::code::{FW_ERROR_NAME, FW_ERROR_PARAMETER, FW_ERROR_TEXT};
 use crate::queue::Built;
@@ -25,7 +24,7 @@ fn build(key: &str, text: &str, site: &Site<'_>) -> Built {
     Ok((discipline, nested::slots(&(&Choice::new(key, parameters), *site))))
 }
 
-/// The parameters of `key`. An error gives its position in the text.
+/// Reads the parameters of `key` from a TOML text. An error gives its position in the text.
 fn read(key: &str, text: &str) -> Result<Parameters, toml::de::Error> {
     Parameters::deserialize(MapDeserializer::new(once((key, toml::Deserializer::parse(text)?))))
 }

@@ -1,5 +1,5 @@
-//! A table of the caller's cookies. A packet of the core has only 32 bits for its frame, and a
-//! cookie has 64, so the frame is the index of the cookie in this table.
+//! A table of the caller's cookies. A cookie has 64 bits, but a packet's frame only 32, so the
+//! frame is an index into this table.
 
 pub(crate) struct Cookies {
     /// The cookie of each frame in use; for a free frame, the distance to the next free frame,
@@ -23,8 +23,8 @@ impl Cookies {
         Some(frame)
     }
 
-    /// Frees a frame and returns its cookie, or 0 if the frame does not exist. Only a discipline in
-    /// C can pass a frame that does not exist.
+    /// Frees `frame` and returns its cookie, or 0 if there is no such frame. Only a discipline in C
+    /// can pass such a frame.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
         let Some(place) = self.all.get_mut(frame as usize) else { return 0 };
@@ -34,7 +34,6 @@ impl Cookies {
         cookie
     }
 
-    /// The cookie of a frame, which stays in use.
     pub(crate) fn peek(&self, frame: u32) -> u64 {
         self.all.get(frame as usize).copied().unwrap_or(0)
     }

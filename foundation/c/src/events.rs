@@ -27,7 +27,6 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// A sink for at most `capacity` packets at any time.
     pub(crate) fn new(capacity: usize) -> Self {
         Sink {
             cookies: Cookies::new(capacity),
@@ -61,7 +60,7 @@ impl Sink {
     #[inline(always)]
     pub(crate) fn end(&mut self) {
         if let Some(mut list) = self.list {
-            // SAFETY: `list` points to the list of this call, which the call has borrowed.
+            // SAFETY: this call has borrowed `list`.
             unsafe { list.as_mut() }.kept = self.kept.len() as u32;
             self.list = None;
         }
@@ -73,7 +72,7 @@ impl Sink {
         Some(event)
     }
 
-    /// Sends an event to the callback or to the list. Returns false if the list has no room.
+    /// Returns false if the list has no room.
     fn send(&mut self, event: &fw_event) -> bool {
         if let Some(function) = self.callback.function {
             // SAFETY: the header requires a function that takes these arguments and returns. `user`

@@ -12,9 +12,10 @@ pub struct fw_signals<'a>(&'a mut dyn Signals);
 
 /// A discipline written in C.
 ///
-/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. The library uses the
-/// fields `cookie` and `arrived`, which must not change. The functions are called by one thread at
-/// a time, `now` never decreases, and only `free` may be null.
+/// Each packet enters once, and leaves once: by `dequeue`, `drain` or fw_dropped. The discipline
+/// must not change a packet's fields `cookie` and `arrived`.
+///
+/// One thread at a time calls the functions, and `now` never decreases. Only `free` may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_discipline {
@@ -24,8 +25,8 @@ pub struct fw_discipline {
     pub reserved: u32,
     /// The first argument of the functions.
     pub state: *mut c_void,
-    /// Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet, or other
-    /// packets in its favour, must be dropped.
+    /// Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet or others
+    /// must be dropped.
     pub enqueue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -48,15 +49,15 @@ pub struct fw_discipline {
     pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
     /// Writes the backlog.
     pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,
-    /// Removes any one waiting packet, without a verdict. Writes it and returns 1, or returns 0
-    /// when empty.
+    /// Removes any one waiting packet, without reporting a drop. Writes the packet and returns 1,
+    /// or returns 0 when empty.
     pub drain: Option<unsafe extern "C" fn(state: *mut c_void, packet: *mut fw_packet) -> i32>,
     /// Frees the state; may be null.
     pub free: Option<unsafe extern "C" fn(state: *mut c_void)>,
 }
 
-/// Reports that the discipline dropped a packet, which it no longer has. A cause other than
-/// FW_CAUSE_… counts as FW_CAUSE_EARLY. If a pointer is null, nothing happens.
+/// Reports a dropped packet, which has left the discipline. An unknown cause counts as
+/// FW_CAUSE_EARLY. With a null pointer, nothing happens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
     // SAFETY: as guaranteed by the caller.
@@ -65,8 +66,8 @@ pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const
     }
 }
 
-/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. If a pointer
-/// is null, nothing happens.
+/// Reports a marked packet, which stays in the discipline. Set its `ecn` to 3 first. With a null
+/// pointer, nothing happens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_marked(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
     // SAFETY: as guaranteed by the caller.

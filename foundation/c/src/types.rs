@@ -2,8 +2,7 @@
 
 use core::ffi::{c_char, c_void};
 
-/// The version of this interface, to pass to fw_build. It changes when programs must be compiled
-/// again.
+/// The version of this interface, for fw_build. Programs must be recompiled for a new version.
 pub const FW_ABI_VERSION: u32 = 1;
 
 /// The maximum number of packets in a batch.
@@ -33,12 +32,11 @@ pub const FW_CAUSE_SUPERSEDED: u32 = 6;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct fw_packet {
-    /// The caller's value, a pointer or an index, returned unchanged.
+    /// The caller's value, returned unchanged.
     pub cookie: u64,
     /// The flow: see fw_flow_hash.
     pub flow: u64,
-    /// The time of the enqueue, in nanoseconds. The library writes it; the caller's value is not
-    /// read.
+    /// The time of the enqueue, in nanoseconds, written by the library.
     pub arrived: u64,
     /// Bytes on the wire, from 1 to UINT32_MAX.
     pub len: u64,
@@ -76,8 +74,8 @@ pub struct fw_events {
     pub room: u32,
     /// The number of events that the latest call wrote, from the beginning of the array.
     pub count: u32,
-    /// The number of drops without room in the array. The next call with a list writes them first.
-    /// Marks without room are not kept, because the packet itself carries its mark.
+    /// The number of drops that had no room in the array. The next call with a list writes them
+    /// first. Marks without room are lost.
     pub kept: u32,
 }
 
@@ -111,7 +109,7 @@ pub struct fw_backlog_size {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_gauge {
-    /// The name of the gauge, with its component, such as "class 7/backlog". A longer name is cut.
+    /// The gauge's name with its component, such as "class 7/backlog", cut to fit.
     pub name: [c_char; 64],
     /// The unit of the gauge, such as "packets", "B" or "1".
     pub unit: [c_char; 16],
@@ -122,7 +120,7 @@ pub struct fw_gauge {
 /// Invoked for each drop and mark, during the call that caused it.
 pub type fw_on_event = Option<unsafe extern "C" fn(user: *mut c_void, event: *const fw_event)>;
 
-/// A 5-tuple, in network byte order except for the ports.
+/// A 5-tuple. Addresses are in network byte order, ports in the host's.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct fw_tuple {

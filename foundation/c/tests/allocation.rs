@@ -1,4 +1,4 @@
-//! Memory is allocated by `fw_build` and released by `fw_free`, and by no call between them.
+//! Only `fw_build` allocates memory, and only `fw_free` releases it.
 #![allow(unsafe_code, reason = "the functions are called as C calls them")]
 
 use core::ptr::{null, null_mut};

@@ -10,7 +10,6 @@ use std::hint::black_box;
 const BUFFER: u32 = 780;
 const PACKET_BYTES: u32 = 512;
 
-/// Offers three packets and sends two, `rounds` times. The flow of each packet is drawn at random.
 fn overload(queue: &mut dyn Discipline, flows: u64, rounds: u64, clock: &mut u64) {
     for _ in 0..rounds {
         for step in 0..3 {

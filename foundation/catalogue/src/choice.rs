@@ -41,12 +41,12 @@ impl Choice {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }
 
-    /// The discipline called `name`, with the parameters that are given for it.
+    /// The discipline called `name`, with these parameters.
     pub fn new(name: impl Into<String>, parameters: Parameters) -> Self {
         Choice { name: Cow::Owned(name.into()), parameters: Some(parameters) }
     }
 
-    /// The name as given: it may be unknown, since a name is looked up where it is used.
+    /// The name as given, which may be unknown.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -75,8 +75,8 @@ impl From<String> for Choice {
     }
 }
 
-/// Reads a discipline in the form of a table. The table may also have the keys in `others`: each is
-/// passed to `other` with its index in `others`.
+/// Reads a discipline from a table. For each key of `others` in the table, calls `other` with the
+/// key's index in `others`.
 pub fn read_table<'de, A: MapAccess<'de>>(
     mut table: A,
     others: &'static [&'static str],
@@ -187,7 +187,8 @@ impl JsonSchema for Choice {
     }
 }
 
-/// The schema of a table with the name of one discipline, its parameters, and these other keys.
+/// The schema of a table with the name of one discipline, for its parameters, and the keys in
+/// `others`.
 pub fn table_schema(generator: &mut SchemaGenerator, others: &[(&str, Schema)]) -> Schema {
     let mut properties = Parameters::properties(generator);
     for (key, schema) in others {

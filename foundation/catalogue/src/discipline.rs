@@ -43,9 +43,8 @@ pub(crate) fn with_spec<R>(
 
 /// Checks the base parameters of each discipline at `site`.
 ///
-/// Those that a choice in `uses` takes unchanged are not checked here, since that choice checks
-/// them. Wrong ones are accepted if the parameters of a choice in `uses` make them right, for
-/// example by giving a missing key.
+/// If a choice in `uses` has no parameters of its own, its check covers the base parameters, so
+/// they are skipped here. Wrong base parameters are accepted if a choice in `uses` corrects them.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,
@@ -68,19 +67,20 @@ pub fn check_base<'a>(
     Ok(())
 }
 
-/// The buffer given for the discipline called `name` itself; `None` if it takes the site's.
+/// The discipline's own buffer; `None` if it takes the site's.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec)).map(|own| own.0))
 }
 
-/// Gives the discipline called `name` the ECN policy of the outer one, unless it has its own.
+/// Gives the discipline the outer ECN policy, unless it has its own.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     let part: &mut dyn Part = parameters.entry(find(name)?.key);
     part.set_default(role::ECN, ecn);
     Ok(())
 }
 
-/// The result of `answer` for the discipline with this name or alias and its given parameters.
+/// Calls `answer` with the given parameters of the discipline with this name or alias, or with its
+/// defaults.
 pub fn with_part<R>(
     name: &str,
     parameters: &Parameters,
@@ -94,7 +94,8 @@ pub fn with_part<R>(
     })
 }
 
-/// The parameters given for the discipline with this name or alias, or its defaults, mutable.
+/// The entry in `parameters` for the discipline with this name or alias. If there is none, adds the
+/// defaults.
 pub fn part_mut<'a>(
     name: &str,
     parameters: &'a mut Parameters,
@@ -107,7 +108,7 @@ pub(crate) fn part_of_entry<'a>(entry: &Entry, parameters: &'a mut Parameters) -
     parameters.entry(entry.key)
 }
 
-/// The parameters of a choice, mutable; `None` if the name is unknown.
+/// The parameters of the chosen discipline; `None` if its name is unknown.
 pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
     let (name, parameters) = choice.parts_mut();
     part_mut(name, parameters).ok()
@@ -127,8 +128,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Adds the scheduler from the entry's name, unless the parameters have one. A different scheduler
-/// is [refused](served).
+/// Sets the scheduler in the entry's name, as in `drr+faba`, unless one is given: [`served`]
+/// refuses a different one.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))

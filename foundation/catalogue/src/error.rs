@@ -8,7 +8,7 @@ pub enum BuildError {
     /// No discipline has that name.
     #[error(transparent)]
     Unknown(Box<UnknownDiscipline>),
-    /// A parameter of the discipline makes no sense.
+    /// A parameter is wrong.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
 }

@@ -1,8 +1,6 @@
 //! Queue disciplines by name.
 //!
-//! Every discipline is in the catalogue, which subjects it to the conformance suite of
-//! `foundation/laws/tests`. A discipline is built from its name, its [`Parameters`], and its
-//! [`Site`]:
+//! A discipline is built from its name, its [`Parameters`], and its [`Site`]:
 //!
 //! ```
 //! use fairwire_catalogue::{Parameters, Site, build};
@@ -22,7 +20,8 @@
 //! # Ok::<(), fairwire_catalogue::BuildError>(())
 //! ```
 //!
-//! The algorithms are in `fairwire-laws`. Disciplines of other crates are added with [`register`].
+//! The algorithms are in `fairwire-laws`. The conformance suite of `foundation/laws/tests` covers
+//! every discipline. Other crates add theirs with [`register`].
 #![forbid(unsafe_code)]
 
 pub mod choice;

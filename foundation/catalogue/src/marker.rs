@@ -16,12 +16,11 @@ pub struct Markers;
 /// token bucket.
 pub type MarkerChoice = Named<Markers>;
 
-/// The parameters given for each marker, under its name. They apply wherever the marker is named.
+/// The parameters of each marker, under its name, for all its uses.
 pub type MarkerParameters = Tables<Markers>;
 
-/// Adds a marker of another crate. Scenarios and gateway files can then use its name and its table
-/// of parameters, and the marker has a reference page and a schema. Call this before anything else:
-/// the list of markers is fixed at its first use.
+/// Adds a marker of another crate to scenarios, gateway files, reference pages and schemas. Call
+/// this before anything else: the list of markers is fixed at its first use.
 ///
 /// # Errors
 ///
@@ -35,8 +34,7 @@ pub fn all() -> &'static [Entry<Markers>] {
     Markers::registry().all()
 }
 
-/// The parameters of one marker, and its construction from them; such a type can be
-/// [registered](register).
+/// The parameters of one marker, and its construction; such a type can be [registered](register).
 pub trait MarkerSpec: Given {
     /// Sets `rate` as the contract, unless one was given. No effect on a marker without a contract.
     fn default_rate(&mut self, _rate: Rate) {}
@@ -74,8 +72,6 @@ impl Kind for Markers {
 
 impl Writes<MarkerChoice> for Markers {}
 
-/// Implements [`MarkerSpec`] for each listed module. The optional method reports whether every
-/// packet is out of profile.
 macro_rules! specs {
     ($($module:ident $($is_empty:ident)?;)+) => {
         $(impl MarkerSpec for law::$module::Spec {

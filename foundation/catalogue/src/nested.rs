@@ -1,4 +1,4 @@
-//! A discipline inside another, as given: its name and its parameters.
+//! A discipline inside another, as given.
 
 use crate::choice::Choice;
 use crate::discipline;
@@ -77,8 +77,7 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// The discipline's entry in the catalogue. Refuses an unknown name, and nesting that is too
-    /// deep for recursion.
+    /// Finds the entry. Refuses an unknown name, and nesting deeper than [`MAX_NESTED`].
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref();
@@ -97,12 +96,10 @@ impl Nested<'_> {
         Err(self.refuse(self.key(), given, allowed))
     }
 
-    /// The key that names the discipline; in a list, the key inside its item.
     fn key(&self) -> &'static str {
         if self.place.is_some() { "discipline" } else { self.typed_as.name }
     }
 
-    /// Refuses the value given under `key`, with the index of its item in a list.
     fn refuse(&self, key: &str, given: impl Display, allowed: impl Display) -> BadParameter {
         let bad = self.typed_as.refuse(given, allowed);
         match self.place {
@@ -116,8 +113,8 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// The room of `choice` at `site` in packets, including its tables converted to packets: an upper
-/// bound of its backlog.
+/// An upper bound, in packets, of the backlog of `choice` at `site`, with its tables converted to
+/// packets.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
@@ -157,8 +154,7 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// One of `children` equal parts of `buffer`: the buffer of each child for which none is given. A
-/// part has room for at least one typical packet if the entire buffer has.
+/// An equal part of `buffer`, with room for at least one typical packet if the entire buffer has.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

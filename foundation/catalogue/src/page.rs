@@ -1,7 +1,5 @@
-//! The reference page of a discipline, built from its module's documentation and the declaration of
-//! its parameters.
-//!
-//! `fairwire describe` prints it and `docs/reference` stores it, so both agree with the code.
+//! The reference page of a discipline, from its module's documentation and its parameters'
+//! declaration, for `fairwire describe` and `docs/reference`.
 
 use fairwire_parameters::{Entry, Field, Kind};
 use schemars::SchemaGenerator;
@@ -17,7 +15,7 @@ pub const HEADINGS: [&str; 6] =
 pub struct Page {
     /// Its name in the catalogue.
     pub name: &'static str,
-    /// What the item is, in one line.
+    /// A one-line summary.
     pub title: String,
     /// What it does.
     pub what: String,
@@ -37,7 +35,7 @@ pub struct Page {
     pub usage: String,
     /// Related topics, each with the names of its pages.
     pub related: Vec<(&'static str, Vec<&'static str>)>,
-    /// The file of its code, from the root of the workspace; empty if unknown.
+    /// Its source file, from the workspace root; empty if unknown.
     pub code: &'static str,
 }
 
@@ -54,7 +52,7 @@ pub struct ParameterPage {
     pub allowed: String,
     /// Further notes, and the source of its default; may be empty.
     pub notes: String,
-    /// Each allowed word and its meaning, if words are allowed.
+    /// Each allowed word and its meaning.
     pub choices: Vec<(String, String)>,
     /// Each field and its meaning, if a table or a list of tables is allowed.
     pub fields: Vec<(String, String)>,
@@ -62,13 +60,12 @@ pub struct ParameterPage {
     pub shared_with: Vec<&'static str>,
 }
 
-/// The units whose values are names, each with the heading of the list of these names in the index
-/// of all pages.
+/// Units whose values are names, each with the heading under which the index lists the names.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// If more other pages than this have a parameter, it is common to nearly all, and only the index
-/// lists these pages.
+/// A parameter lists at most this many other pages that have it. More would be nearly all, and only
+/// the index lists them.
 const MAX_SHARED: usize = 6;
 
 /// The error for documentation that does not have the form of a page.
@@ -80,9 +77,9 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// Builds the page of `entry` from the documentation of its file. If the first of the
-    /// [`HEADINGS`] is missing there, the page has only the summary, the source and the parameters.
-    /// Fails only if the documentation has that heading but not the form of a page.
+    /// The page of `entry`, from the documentation of its file. Without the first of the
+    /// [`HEADINGS`], the page has only the summary, the source and the parameters. With it, a wrong
+    /// form is an error.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
@@ -112,7 +109,7 @@ impl Page {
         }
     }
 
-    /// Sets `file` as the file of the page's code, if it is a file of this workspace.
+    /// Sets `file` as the page's source if it is in this workspace.
     #[must_use]
     pub fn with_code(self, file: &'static str) -> Page {
         let is_ours = ["foundation/", "simulator/"].iter().any(|group| file.starts_with(group));
@@ -120,7 +117,7 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// Sets the usage of a discipline; `takes_scheduler` states whether any scheduler can serve
+    /// Adds how to name the discipline. `takes_scheduler` states whether any scheduler can serve
     /// it.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
@@ -293,7 +290,7 @@ fn code(section: &str) -> Result<String, String> {
 }
 
 impl ParameterPage {
-    /// The declaration of a parameter, with the words and tables that its schema allows.
+    /// The page of a parameter, with the words and tables that its schema allows.
     pub fn of(field: &Field) -> Self {
         let mut generator = SchemaGenerator::default();
         let schema = (field.schema)(&mut generator).to_value();
@@ -317,16 +314,15 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields listed on a page. A table with more has a field for each
-/// discipline, and the pages of the disciplines describe these.
+/// The maximum number of fields on a page. A larger table has a field for each discipline, which
+/// the disciplines' pages describe.
 const MAX_FIELDS: usize = 20;
 
-/// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // This table has a single key, a name, with its parameters: `{ drr = { quantum = "300 B" } }`.
-    // All names allowed as the key have the same fields.
+    // This table has a single key, a name: `{ drr = { quantum = "300 B" } }`. All allowed names
+    // have the same fields.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {
@@ -347,8 +343,6 @@ fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     if found.len() > MAX_FIELDS { Vec::new() } else { found }
 }
 
-/// Collects every constant that a schema allows, with its description. Follows references and
-/// alternatives.
 fn words(schema: &Value, root: &Value, found: &mut Vec<(String, String)>) {
     if let Some(word) = schema["const"].as_str() {
         let description = schema["description"].as_str().unwrap_or_default();

@@ -37,8 +37,7 @@ impl Entry {
         self.spec.fields
     }
 
-    /// The documentation as a page. Fails only if the documentation in the code does not have the
-    /// form of a page.
+    /// The reference page. Fails only if the documentation does not have the form of a page.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         let takes_scheduler = self.takes_scheduler();
         let mut page = Page::of(self.spec)?.of_discipline(takes_scheduler);
@@ -77,11 +76,10 @@ impl Entry {
     }
 }
 
-/// Adds a discipline of another crate. From then on, scenarios, gateway files and command lines
-/// accept its name and its table of parameters, and it has a schema. If any scheduler can serve it,
-/// the combined names work too.
+/// Adds a discipline of another crate to scenarios, gateway files, command lines and schemas, and
+/// its combined names if any scheduler can serve it.
 ///
-/// Call it before anything else: the catalogue is fixed at its first use.
+/// Call this before anything else: the catalogue is fixed at its first use.
 ///
 /// # Errors
 ///
@@ -101,8 +99,8 @@ fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
     all().iter().filter(move |entry| entry.spec.fields.iter().any(is_same)).map(|entry| entry.name)
 }
 
-/// The parameters that several disciplines declare in the same words. Each pair has the names of
-/// parameters, and the names of the disciplines that have all of them.
+/// Parameters that several disciplines declare in the same words: each item has parameters, and the
+/// disciplines that share them.
 pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for field in all().iter().flat_map(|entry| entry.spec.fields) {
@@ -116,8 +114,7 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// The name of each scheduler, and the discipline that combines it with a longest-queue dropper, if
-/// there is one.
+/// Each scheduler's name, and the discipline that combines it with a longest-queue dropper, if any.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
         |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
@@ -136,14 +133,13 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
-/// Every scheduler combined with every discipline that any scheduler can serve, by names such as
-/// `drr+faba`. Built at the first call, and kept.
+/// Every scheduler combined with every discipline that any scheduler can serve, such as `drr+faba`.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The allowed names, for an error about the unknown name `given`. If one side of a `+` in `given`
-/// is right, these are the combinations with that side; otherwise all names of the catalogue.
+/// The allowed names, for an error about the unknown name `given`. If one side of a `+` is right,
+/// these are the combinations with that side; otherwise all names.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {
@@ -166,14 +162,14 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// The text on either side of each `+` of `given`. The last `+` comes first, because a name such as
-/// `wf2q+` itself has a `+`.
+/// Splits `given` at each `+` into two, at the last `+` first, because a name such as `wf2q+`
+/// contains one.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
-/// Why the unknown name `given` cannot be a combination: a scheduler precedes a discipline that has
-/// its own scheduler. `None` if the name may be misspelt.
+/// The error for a name such as `drr+fq-codel`, whose discipline has its own scheduler. `None` if
+/// the name may be misspelt.
 fn why_not(given: &str) -> Option<String> {
     parts(given).find_map(|(before, after)| {
         let kind = scheduler(before)?.name();
@@ -199,10 +195,8 @@ pub fn all() -> &'static [Entry] {
     &ALL
 }
 
-/// The names in `others`, then those of [`all`], as the error for an unknown key lists them.
-///
-/// Serde requires a `'static` list of names, so each list is built once and leaked. `others` is a
-/// constant of the caller, so its address and length identify the list.
+/// Returns `others` and the names of all disciplines. Serde requires a `'static` list, so each list
+/// is built once and leaked. `others` is a constant, so its address and length identify the list.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<[&'static [&'static str]; 2]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +208,8 @@ pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static s
     all
 }
 
-/// The discipline with this name or alias, or a scheduler and a dropper with `+` between them.
+/// The discipline with this name or alias. The name may be that of a scheduler, `+`, and that of a
+/// dropper.
 ///
 /// ```
 /// use fairwire_catalogue as catalogue;
@@ -239,8 +234,8 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     })
 }
 
-/// The name of the table of parameters of the discipline called `name`: for `drr+faba` it is
-/// `faba`. An unknown name is returned unchanged.
+/// The name of the table of parameters of the discipline called `name`. An unknown name is returned
+/// unchanged.
 pub fn key(name: &str) -> &str {
     find(name).map_or(name, |entry| entry.key)
 }

@@ -11,10 +11,7 @@ use schemars::{Schema, SchemaGenerator};
 /// The kind.
 pub struct Disciplines;
 
-/// The parameters given for each discipline, under its name: in TOML, `[discipline.red]` with
-/// `gentle = true`.
-///
-/// Unknown keys are refused.
+/// The parameters of each discipline, under its name; unknown keys are refused.
 ///
 /// ```
 /// use fairwire_catalogue::Parameters;
@@ -27,9 +24,8 @@ pub struct Disciplines;
 /// ```
 pub type Parameters = Tables<Disciplines>;
 
-/// The parameters of one discipline, and its construction from them: an entry of the catalogue.
-///
-/// The entries of this crate are built in; other crates add theirs with [`catalogue::register`].
+/// The parameters of one discipline, and its construction. Other crates add theirs with
+/// [`catalogue::register`].
 ///
 /// [`catalogue::register`]: crate::register
 pub trait DisciplineSpec: Given + Part {

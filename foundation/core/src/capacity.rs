@@ -1,5 +1,4 @@
-//! Links whose rate changes: by a schedule of rates, a pattern that repeats, or a trace of delivery
-//! opportunities.
+//! Links whose rate changes.
 
 use crate::columns::Line;
 use crate::cycle::MAX_PERIOD;
@@ -48,8 +47,8 @@ impl RateLaw {
         }
     }
 
-    /// This repeating law scaled to `mean`, with the same times. `None` for a law that does not
-    /// repeat, and for a trace that would have no opportunities or more than 4 million.
+    /// This law scaled to `mean`, with the same times. `None` if it does not repeat, or if a trace
+    /// would need more than 4 million opportunities.
     pub fn scaled(&self, mean: Rate) -> Option<RateLaw> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -70,8 +69,8 @@ impl RateLaw {
         }
     }
 
-    /// The rate of a link of `rate` when `after` has passed since the law began; `None` while the
-    /// link is down. For a trace it is the mean rate of the trace.
+    /// The rate of a link of `rate` at `after` from the start of the law; `None` while the link is
+    /// down. For a trace, this is its mean rate.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
             RateLaw::Fixed => Some(rate),
@@ -103,17 +102,15 @@ pub struct Step {
 /// Delivery opportunities, as in a trace of mahimahi (R. Netravali et al., USENIX ATC 2015, section
 /// 4; `mm-link`).
 ///
-/// Each line of such a file is a time in integer milliseconds from the start. At that time the link
-/// can deliver [`Trace::BYTES`] bytes, at once; a repeated time is another opportunity. At its end
-/// the file begins again, with its last time as the new time zero. An opportunity is used as in
-/// mahimahi:
+/// Each line of such a file is a time in integer milliseconds from the start, at which the link can
+/// deliver [`Trace::BYTES`] bytes at once; a repeated time is another opportunity. The file
+/// repeats: its last time is the time zero of the next repetition. As in mahimahi:
 ///
-/// - The packet at the head of the queue is taken from it when the opportunity comes, not before. A
-///   packet that fits is delivered at that instant, and the rest of the opportunity serves the next
-///   packet at the same instant.
-/// - A packet that does not fit takes the entire opportunity, and the next ones until it is
-///   complete. It is delivered with its last byte. The rest of the last opportunity serves the next
-///   packet.
+/// - An opportunity serves the packet that is at the head of the queue at that instant. A packet
+///   that fits is delivered at once. The remaining bytes of the opportunity serve the next packet
+///   at the same instant.
+/// - A packet that does not fit also takes the next opportunities until it is complete. It is
+///   delivered with its last byte, and the remaining bytes serve the next packet.
 /// - An opportunity, or the rest of one, is lost if no packet waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -198,7 +195,7 @@ const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 /// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
-/// The minimum number of opportunities in a scaled trace: a shorter trace is repeated first, so the
+/// The minimum number of opportunities in a scaled trace, which may repeat the given one. So the
 /// mean is exact to 0.005 %.
 const MIN_SCALED: u64 = 10_000;
 
@@ -242,8 +239,8 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
-    /// A trace with the same times and this mean: opportunities are omitted or repeated, evenly.
-    /// `None` if there would be more than 4 million of them.
+    /// A trace with this `mean` and the same times: opportunities are omitted or repeated evenly.
+    /// `None` if this needs more than 4 million opportunities.
     fn scaled(&self, mean: Rate) -> Option<Trace> {
         let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
         let repeats = (MIN_SCALED as f64 / of_period) as u64 + 1;
@@ -255,7 +252,6 @@ impl Trace {
         Some(Trace { times: (0..wanted).map(time).collect() })
     }
 
-    /// The time of opportunity `number`, counted from 0 through all repetitions.
     fn time(&self, number: u64) -> Time {
         let (cycle, at) = (number / self.times.len() as u64, number % self.times.len() as u64);
         Time::ZERO + self.period() * cycle + self.times[at as usize]
@@ -264,14 +260,13 @@ impl Trace {
     fn count_before(&self, time: Time) -> u64 {
         let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
         let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
-        // If `time` is the end of a cycle, the opportunities at that end are not before it.
+        // `time` is the end of a period: do not count the opportunities at this very time.
         let at_the_end =
             if rest == 0 && cycle > 0 { self.times.len() as u64 - count(self.period().ns()) } else { 0 };
         cycle * self.times.len() as u64 + count(rest) - at_the_end
     }
 }
 
-/// The state of a [`RateLaw`] in a transmitter.
 #[derive(Debug)]
 pub(crate) enum Changing {
     Steps(Steps),
@@ -325,7 +320,6 @@ impl Changing {
         }
     }
 
-    /// The earliest time, not before `now`, at which a packet may begin.
     #[cold]
     pub(crate) fn begins_at(&self, now: Time) -> Time {
         match self {
@@ -334,7 +328,6 @@ impl Changing {
         }
     }
 
-    /// Records that nothing waited before `now`.
     #[cold]
     pub(crate) fn idle_until(&mut self, now: Time) {
         if let Changing::Trace(of) = self {
@@ -399,8 +392,9 @@ impl Steps {
     }
 }
 
-/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, with the
-/// remainder not yet turned into time. `spell` returns the rate at a time, and when that rate ends.
+/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, and the work
+/// left after the last integer nanosecond. `spell` returns the rate at a time, and when that rate
+/// ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -555,7 +549,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // When driven again at 9 ms, the link makes up for opportunities from 6 ms on.
+        // At 9 ms, a link that catches up by 3 ms still uses the opportunities from 6 ms on.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

@@ -1,7 +1,5 @@
-//! A tree of classes: the parent of each class, and its share of the link.
-//!
-//! One structure serves all uses of classes: hierarchical FABA, the class tree of disciplines, the
-//! gateway's configuration, and the fair shares with which results are compared.
+//! A tree of classes for all uses: hierarchical FABA, the class tree of disciplines, the gateway's
+//! configuration, and the fair shares with which results are compared.
 
 use crate::rate::Rate;
 use crate::weight::Weight;
@@ -94,30 +92,30 @@ impl ClassTree {
         self.places.get(class as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    /// The terms of all classes, by place. A parent in them is a place, too.
+    /// The terms of all classes, by place; a parent is also given by its place.
     pub fn terms(&self) -> &[ClassTerms] {
         &self.terms
     }
 
-    /// For each place, the index of the class in the list that was given.
+    /// For each place, the class's index in the given list.
     pub fn given(&self) -> &[usize] {
         &self.given
     }
 
-    /// The place of the parent of the class at `place`; `None` under the root.
+    /// The parent's place; `None` under the root.
     #[inline]
     pub fn parent(&self, place: usize) -> Option<usize> {
         self.terms[place].parent.map(|parent| parent as usize)
     }
 
-    /// The same tree with these `guarantees`, one for each class by place.
+    /// The same tree with these `guarantees`, by place.
     #[must_use]
     pub fn with_guarantees(mut self, guarantees: impl IntoIterator<Item = Option<Rate>>) -> Self {
         self.terms.iter_mut().zip(guarantees).for_each(|(terms, guarantee)| terms.guarantee = guarantee);
         self
     }
 
-    /// Sets the weight of the class at `place`, and returns the previous one.
+    /// Sets a class's weight, and returns the previous one.
     pub fn set_weight(&mut self, place: usize, weight: Weight) -> Weight {
         core::mem::replace(&mut self.terms[place].weight, weight)
     }
@@ -148,13 +146,12 @@ impl ClassTree {
     }
 }
 
-/// The guaranteed rate of each class of `terms` in bit/s: its own guarantee, or else the sum of its
+/// The guaranteed rate of each class in bit/s: its own guarantee, or else the sum of its
 /// children's. Parents come first, as in [`ClassTree::terms`].
 ///
 /// # Errors
-/// If a class is guaranteed less than its children, or more than its ceiling, or if the
-/// classes under the root are together guaranteed more than `rate`. Of several such classes, the
-/// last is reported.
+/// If a class is guaranteed less than its children or more than its ceiling, or if the classes
+/// under the root are together guaranteed more than `rate`. The last such class is reported.
 pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpromised> {
     let mut guarantees = vec![0u128; terms.len()];
     let mut total = 0;
@@ -176,7 +173,6 @@ pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpro
     Ok(guarantees)
 }
 
-/// The depth of a class below the root.
 fn level(
     class: u32,
     classes: &[(u32, ClassTerms)],
@@ -242,7 +238,7 @@ impl ClassTreeError {
         }
     }
 
-    /// The allowed alternative, for an error message.
+    /// What would be allowed instead, for an error message.
     pub fn allowed(self) -> Allowed {
         Allowed(self)
     }
@@ -290,7 +286,7 @@ impl fmt::Display for Allowed {
 /// A guarantee that cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overpromised {
-    /// The class at this place is guaranteed less than the classes below it.
+    /// The class at this place is guaranteed less than its children.
     Guarantee {
         /// Its place.
         place: usize,

@@ -1,11 +1,11 @@
-//! Text with numbers in columns, as in files of measurements: separated by blanks, tabs or commas,
-//! with comments after `#`, and optionally a first line with the names of the columns.
+//! Text with numbers in columns, separated by blanks, tabs or commas, with comments after `#`, and
+//! optionally a first line of names.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The maximum number of rows of a file. At one row every 10 ms these are nearly three hours.
+/// The maximum number of rows: nearly three hours at one row every 10 ms.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
 
 /// A faulty line.
@@ -35,7 +35,7 @@ impl fmt::Display for Line {
 /// The maximum number of characters of a line in a message.
 const LONGEST: usize = 60;
 
-/// The lines with content, each with its number, counted from 1.
+/// The lines with content, numbered from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let all = text.lines().map(str::trim).zip(1..).map(|(line, number)| (number, line));

@@ -1,4 +1,4 @@
-//! Repeating values: each lasts for a time, then they begin again.
+//! Repeating values, each with its duration.
 
 use crate::time::Duration;
 use alloc::boxed::Box;
@@ -6,10 +6,8 @@ use alloc::boxed::Box;
 /// The longest period: a year, so hundreds of repetitions fit into [`Time`](crate::Time).
 pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// Consecutive values, each for its time, repeated from the first.
-///
-/// Times are integer nanoseconds from the start of a period, so the last period is as exact as the
-/// first.
+/// A repeated sequence of values, each with its duration. Times are integers from the start of a
+/// period, so the last period is as exact as the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle<V> {
     /// The end of each value, from the start of a period, and the value.
@@ -17,8 +15,7 @@ pub(crate) struct Cycle<V> {
 }
 
 impl<V: Copy> Cycle<V> {
-    /// A cycle of values with their durations. Values of zero duration are left out; `None` if none
-    /// remains.
+    /// A cycle without the values of zero duration; `None` if none remains.
     pub(crate) fn new(spells: impl IntoIterator<Item = (Duration, V)>) -> Option<Self> {
         let mut end = Duration::ZERO;
         let lasting = spells.into_iter().filter(|(length, _)| !length.is_zero());
@@ -46,15 +43,14 @@ impl<V: Copy> Cycle<V> {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value when `after` has passed since the start of the cycle, and the time from that start
-    /// to the end of the value.
+    /// The value at `after` from the start of the cycle, and the time from that start to the
+    /// value's end.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];
         (value, self.period() * periods + end)
     }
 
-    /// The number of complete periods in `after`, and the remainder.
     pub(crate) fn divided(&self, after: Duration) -> (u64, Duration) {
         let period = self.period().ns();
         (after.ns() / period, Duration::from_ns(after.ns() % period))

@@ -1,4 +1,4 @@
-//! Measured delays: a round trip every few milliseconds, and outages.
+//! Measured delays and outages.
 
 use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
 use crate::cycle::{Cycle, MAX_PERIOD};
@@ -9,13 +9,12 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// One-way delays from a file of round trips. Each delay is half of a round trip, and lasts until
-/// the time of the next; the last delay lasts as long as the one before it. Then the file begins
-/// again.
+/// the next; the last one lasts as long as the one before. Then the file begins again.
 ///
 /// In an outage every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
-    /// The delays; `None` in an outage.
+    /// `None` in an outage.
     cycle: Cycle<Option<Duration>>,
     /// The position in a period at time zero.
     phase: Duration,
@@ -50,7 +49,7 @@ pub enum DelayError {
         /// The first line.
         line: Line,
     },
-    /// Two columns of the first line share a name that is read.
+    /// Two columns share a name that is read.
     TwoColumns {
         /// That name.
         name: String,
@@ -117,17 +116,16 @@ const TIMES: [&str; 5] = ["relative_seconds", "seconds", "time", "timestamp", "s
 
 impl DelayTrace {
     /// Reads irtt's JSON output, or columns: a time in seconds, and the round trip in ms. An
-    /// integer from 10¹⁵ on is a time in nanoseconds. The delays begin at the first time, whatever
-    /// its value.
+    /// integer from 10¹⁵ on is a time in nanoseconds. The delays begin at the first time.
     ///
-    /// A round trip of -1, or of 0, is an outage, as is a packet that irtt lost. A first line may
-    /// name the columns, and must if there are more than two. Round trips are in the column `rtt`,
-    /// or else in the second of two. Times are in the column `relative_seconds`, `seconds`, `time`,
+    /// A round trip of -1 or 0 is an outage, as is a packet that irtt lost. A first line may name
+    /// the columns, and must if there are more than two. Round trips are in the column `rtt`, or
+    /// else in the second. Times are in the column `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`, or else in the first.
     ///
     /// # Errors
-    /// If the columns or a line cannot be read, or a time or a round trip is out of order or range.
-    /// Also if there are fewer than two different times, or nothing ever passes.
+    /// If a line cannot be read, or a time or a round trip is out of order or range. If there are
+    /// fewer than two different times, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -142,13 +140,12 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. With them, a packet that is answered at once takes the round
-    /// trip that the file has for its departure. So each delay begins when a packet sent at its
+    /// The delays of the return path. A packet that is answered at once then takes the round trip
+    /// that the file has for its departure. So each delay begins when a packet sent at the delay's
     /// time in the file has crossed the forward path.
     ///
-    /// If the round trip falls fast, a delay may begin before its predecessor, or less than 250 µs
-    /// after it. Then this delay is omitted; but if only the predecessor is an outage, the
-    /// predecessor is omitted instead.
+    /// A delay that would begin before the previous delay, or less than 250 µs after it, is
+    /// omitted. But if only the previous one is an outage, the outage is omitted instead.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();
@@ -174,7 +171,7 @@ impl DelayTrace {
         DelayTrace { cycle, phase }
     }
 
-    /// The delay of a packet sent at `sent`; `None` in an outage, when it is lost.
+    /// The delay of a packet sent at `sent`; `None` in an outage.
     pub fn delay(&self, sent: Time) -> Option<Duration> {
         self.cycle.at(sent.since(Time::ZERO) + self.phase).0
     }
@@ -189,7 +186,7 @@ impl DelayTrace {
         self.delays().map(|(_, delay)| delay).min().unwrap_or_default()
     }
 
-    /// The mean of its delays over time, outages left out.
+    /// The mean delay over time, without outages.
     pub fn mean(&self) -> Duration {
         let sums = self.delays().fold((0, 0), |(weighted, time), (length, delay)| {
             (weighted + u128::from(length.ns()) * u128::from(delay.ns()), time + u128::from(length.ns()))
@@ -201,13 +198,13 @@ impl DelayTrace {
         self.cycle.spells().filter_map(|(_, length, delay)| Some((length, delay?)))
     }
 
-    /// The trace as data for another process: the duration and value of each delay, and the
-    /// position in a period at time zero.
+    /// The parts from which another process can rebuild the trace: each delay's duration and value,
+    /// and the position in a period at time zero.
     pub fn parts(&self) -> (Vec<(Duration, Option<Duration>)>, Duration) {
         (self.cycle.spells().map(|(_, length, delay)| (length, delay)).collect(), self.phase)
     }
 
-    /// Rebuilds a trace from its [`parts`](Self::parts); `None` if all have zero duration.
+    /// Rebuilds a trace from its [`parts`](Self::parts); `None` if all durations are zero.
     pub fn of_parts(
         parts: impl IntoIterator<Item = (Duration, Option<Duration>)>,
         phase: Duration,
@@ -237,7 +234,6 @@ fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// Finds the columns of the times and of the round trips in a table's first line.
 fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     let names: Vec<&str> = fields(line).into_iter().map(|field| field.trim_matches('"')).collect();
     let place = |name: &str| {
@@ -253,13 +249,12 @@ fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     Ok((time.unwrap_or(0), trip))
 }
 
-/// Reads a time in nanoseconds or in seconds, and returns it in nanoseconds.
+/// Reads nanoseconds or seconds, and returns nanoseconds.
 fn instant(field: &str) -> Option<u64> {
     let ns = field.parse().ok().filter(|ns: &u64| *ns >= 1_000_000_000_000_000);
     ns.or_else(|| nanoseconds(number(field)?, 1e9))
 }
 
-/// Adds a measurement if it is valid; otherwise returns an error at `line`.
 pub(crate) fn add(
     trips: &mut Vec<Trip>,
     (at, trip): Trip,

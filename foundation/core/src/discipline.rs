@@ -9,23 +9,22 @@ use crate::weight::{SetInAll, SetWeightError, Weight};
 use alloc::boxed::Box;
 use core::any::Any;
 
-/// Decides which packets wait, which are refused, and which one is sent next.
+/// Decides which packets wait, which are refused, and which is sent next.
 ///
 /// An implementation never reads a clock, never draws from a shared generator, does no I/O, and
-/// allocates nothing after construction. `now` never decreases from call to call. No packet makes
-/// it panic, whatever its fields are.
+/// allocates nothing after construction. `now` never decreases. No packet makes it panic, whatever
+/// its fields are.
 ///
 /// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
 /// [`Signals::dropped`] or by [`drain`](Discipline::drain).
 ///
-/// These methods are about packets. All other requests are in [`Control`].
+/// All requests that are not about packets are in [`Control`].
 pub trait Discipline: Control + Any + Send {
-    /// Invoked when a packet arrives. The discipline queues it, marks it, or drops it by `signals`.
+    /// Queues, marks or drops an arrival.
     ///
-    /// If `room` is [`Room::Full`] the backlog may not grow: the packet either replaces queued
-    /// packets, by the same rule as in a full buffer, or is dropped. A packet longer than the
-    /// entire backlog is dropped without a verdict of the law. A discipline that contains others
-    /// passes `room` on.
+    /// If `room` is [`Room::Full`] the backlog may not grow: the packet replaces queued packets, by
+    /// the same rule as in a full buffer, or is dropped. A packet longer than the entire backlog is
+    /// dropped without a verdict of the law. A discipline that contains others passes `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
     /// Offers a packet for which the enclosing disciplines have room.
@@ -33,34 +32,34 @@ pub trait Discipline: Control + Any + Send {
         self.offer(packet, Room::Open, now, signals);
     }
 
-    /// Invoked when the transmitter becomes free: returns the packet to send next. It is also
-    /// invoked on an empty discipline, since some laws learn by this that the link is idle.
+    /// Returns the packet to send next. Invoked when the transmitter becomes free, even if the
+    /// discipline is empty: some laws must know that the link is idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
     /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty.
-    /// After a dequeue at `now` that returned nothing, it is later than `now`.
+    /// After a dequeue at `now` that returned nothing, this time is later than `now`.
     fn ready_at(&self) -> Option<Time>;
 
-    /// The current backlog, in packets and bytes.
+    /// The current backlog.
     fn backlog(&self) -> Backlog;
 
-    /// Invoked when a dashboard or trace reads gauges: reports each with its unit. Off the hot
-    /// path.
+    /// Reports each gauge with its unit. Invoked when a dashboard or trace reads gauges, off the
+    /// hot path.
     fn inspect(&self, probe: &mut dyn Probe);
 
-    /// Passes every queued packet to `take`, so that another discipline can continue with them.
+    /// Passes every queued packet to `take`, so that another discipline can continue with them. No
+    /// law is consulted and no signal given. Off the hot path, but without allocation.
     ///
-    /// Packets of one queue keep their order; queues of one buffer are merged by time of arrival.
-    /// No law is consulted and no signal given. The discipline is empty afterwards and remains
-    /// usable. Off the hot path, but without allocation.
+    /// Packets of one queue keep their order; queues of one buffer are merged by arrival. The
+    /// discipline is empty afterwards and remains usable.
     fn drain(&mut self, take: &mut dyn FnMut(Packet));
 }
 
 /// All other requests to a discipline, off the hot path.
 ///
-/// A discipline that contains others names them in [`inside`](Control::inside). The defaults here pass
-/// each request on to them, so a wrapper implements only its own part. A discipline that holds none
-/// and takes no requests implements only `inside`, by `{}`.
+/// By default each request is passed on to the inner disciplines, which [`inside`](Control::inside)
+/// visits. A discipline that has no inner disciplines and handles no requests implements only
+/// `inside`, with the body `{}`.
 ///
 /// ```
 /// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
@@ -99,17 +98,16 @@ pub trait Discipline: Control + Any + Send {
 /// }
 /// ```
 pub trait Control {
-    /// Passes each inner discipline to `visit`: those that receive packets of `class`, or all of
-    /// them if it is `None`.
+    /// Passes to `visit` each inner discipline that receives packets of `class`. If `class` is
+    /// `None`, passes all inner disciplines.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline));
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
     /// states otherwise, and without allocation unless several inner disciplines know the class. By
-    /// default all of these set the weight, or none does: if one refuses, the others get back their
-    /// previous weights.
+    /// default, if one of these refuses, the others get back their previous weights.
     ///
-    /// Queued packets stay where they are. A queue whose weight is stored with its head packet uses
-    /// the new weight from its next packet on.
+    /// Queued packets stay. A queue whose weight is stored with its head packet uses the new weight
+    /// from its next packet on.
     ///
     /// # Errors
     /// When the discipline has no weights, the class has none of its own, or the weight is out of
@@ -143,23 +141,22 @@ pub trait Control {
     }
 
     /// Takes over the parameters of `fresh`, which was just built and has had no packet, and
-    /// returns true. Learnt state stays, as does the backlog until it leaves, even above a smaller
-    /// limit.
+    /// returns true. Learnt state stays, as does the backlog, even above a smaller limit. Equal
+    /// parameters change nothing. Memory is allocated only if the limit grows.
     ///
-    /// Returns false if that is impossible: `fresh` is of another type, or its parameters would
-    /// change the size of a table or the unit of the state. Some parameters may have been taken
-    /// over by then, so the caller installs `fresh` and transfers the packets. The default returns
-    /// false.
-    ///
-    /// Equal parameters change nothing. Memory is allocated only if the limit grows.
+    /// Returns false if `fresh` is of another type, or its parameters would change the size of a
+    /// table or the unit of the state. Some parameters may have been taken over by then, so the
+    /// caller installs `fresh` and transfers the packets. The default returns false.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let _ = (fresh, now);
         false
     }
 
-    /// Puts `class` below the class `parent`, with the terms that it has in `fresh`, which was just
-    /// built with only these classes and has had no packet. The class keeps its savings, debts and
-    /// backlog. O(1) in the number of classes; memory may be allocated for the class.
+    /// Puts `class` below the class `parent`, with the terms that `class` has in `fresh`. `fresh`
+    /// was just built, needs no other classes, and has had no packet.
+    ///
+    /// The class keeps its savings, debts and backlog. O(1) in the number of classes; memory may be
+    /// allocated for the class.
     ///
     /// Returns false if that is impossible; then at most the parameters of the class's queue have
     /// changed. The default returns false.
@@ -174,10 +171,10 @@ pub trait Control {
         false
     }
 
-    /// Replaces `before`, which shared the same link up to `now`. Classes keep their savings and
-    /// debts, and their queues if [`retune`](Control::retune) is possible. Every other packet is
-    /// passed to `take`, and `before` is empty afterwards. By default every packet is passed to
-    /// `take`.
+    /// Replaces `before`, which used the same link until `now`. Classes keep their savings and
+    /// debts, and their queues if [`retune`](Control::retune) is possible.
+    ///
+    /// All other packets, by default all, are passed to `take`, and `before` is empty afterwards.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -189,43 +186,43 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does the discipline use round trips? If not, it receives none, and pays nothing for them. A
-    /// caller reads this when it installs a discipline.
+    /// Does the discipline use round trips? If not, it receives none. A caller reads this when it
+    /// installs a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
         hears
     }
 
-    /// Does the discipline use [`Signals::acknowledges`]? A caller that does not know the
-    /// acknowledgements of packets refuses such a discipline.
+    /// Does the discipline use [`Signals::acknowledges`]? A caller that does not know
+    /// acknowledgements refuses such a discipline.
     fn reads_acknowledgements(&mut self) -> bool {
         let mut reads = false;
         self.inside(None, &mut |inner| reads |= inner.reads_acknowledgements());
         reads
     }
 
-    /// Invoked when the other end's answer to a segment that this discipline has sent passes at
+    /// Reports the round trip of a segment that this discipline has sent, when the answer passes at
     /// `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
 
-    /// Invoked when the discipline is empty and may remain so for long. It releases memory if it
-    /// can, and allocates again as packets arrive. Only a caller with thousands of disciplines uses
-    /// this; without it nothing is allocated after construction.
+    /// Releases memory if possible; the discipline allocates it again as packets arrive. Invoked
+    /// when the discipline is empty and may remain so for long. Only a caller with thousands of
+    /// disciplines uses this.
     fn release(&mut self) {
         self.inside(None, &mut |inner| inner.release());
     }
 }
 
-/// The state that a discipline keeps of its predecessor.
+/// What a discipline can keep of its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do queued packets keep their frame and flow? Only then can queues stay, and only the queues
-    /// of classes whose numbers stay.
+    /// Do queued packets keep their frame and flow? Queues can stay only if this is true, and only
+    /// in classes whose numbers stay.
     pub names: bool,
 }
 
@@ -245,8 +242,8 @@ pub struct RoundTrip {
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// A lower bound of the round trip without pauses of the other end: the time from the departure
-    /// to the other end's last packet that came before the answer.
+    /// A lower bound of `time` without pauses of the other end: from the departure to the other
+    /// end's last packet before the answer.
     pub least: Duration,
     /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,

@@ -10,14 +10,12 @@ use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 use core::any::Any;
 
-/// Refuses packets, marks them, and makes room. Does not know the order of service.
+/// Refuses packets, marks them, and makes room, whatever the order of service.
 ///
-/// Every method has a default that does nothing, so `impl Dropper for TailDrop {}` is a complete
-/// tail-drop.
+/// Every method has a default, so `impl Dropper for TailDrop {}` is a complete tail-drop.
 pub trait Dropper: Any + Send {
-    /// The indexes that the dropper reads from the buffer. Invoked once, at construction. Other
-    /// indexes are not maintained, and reading one of them panics. A dropper that reads flows but
-    /// never the order of arrival returns [`Needs::QUEUES`].
+    /// The indexes that the dropper reads from the buffer, fixed at construction. Reading others
+    /// panics. A dropper that reads flows but never the order of arrival returns [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::ORDER
     }
@@ -28,48 +26,49 @@ pub trait Dropper: Any + Send {
         Verdict::Pass
     }
 
-    /// Invoked when `packet` has just been taken out of the queue `left` to be sent: for laws on
-    /// sojourn time.
+    /// Judges `packet`, just taken out of the queue `left` to be sent, for laws on sojourn time.
     fn on_departure(&mut self, _packet: &Packet, _left: Left, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// Invoked when `packet` does not fit: which packet makes room? Repeated until it fits or the
-    /// answer is [`Victim::Arrival`].
+    /// Names the packet that makes room for `packet`, which does not fit. Repeated until `packet`
+    /// fits or the result is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
     }
 
-    /// Names another queued packet to drop or signal, after an arrival was signalled or dropped, or
-    /// pushed others out. Also invoked if the arrival was finally refused. Repeated until the
-    /// answer is `None`, so each answer must make progress towards `None`.
+    /// Names another queued packet to drop or signal, after an arrival was signalled, dropped or
+    /// finally refused, or pushed out others.
+    ///
+    /// Repeated until the result is `None`, so each call must make progress.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
 
-    /// Invoked when `packet` has entered the queue `flow`, with `inside` set, or left it by any
-    /// path. `buffer` already reflects the change. Accounts that must balance, such as tokens, are
-    /// kept here.
+    /// Records that `packet` has entered the queue `flow`, if `inside`, or has left it in any way.
+    /// `buffer` already reflects the change. Accounts that must balance, such as tokens, are kept
+    /// here.
     ///
-    /// After the last packet left, the queue's backlog is zero, and its key may soon name another
-    /// flow. Use `flow` rather than look up the queue of the packet's flow: if queues are taken
-    /// over, that flow may have another queue by then.
+    /// After the last packet left, the queue's backlog is zero, and `flow` may soon name another
+    /// flow.
+    ///
+    /// Use `flow`, not the packet's flow: if queues are taken over, that flow may already have
+    /// another queue.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does the dropper read the acknowledgements in packets? A caller that does not know them
-    /// refuses such a dropper.
+    /// Does the dropper read acknowledgements? A caller that does not know them refuses such a
+    /// dropper.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
 
-    /// Invoked when a packet has just been put into the buffer as `key`. Returns a queued packet
-    /// that this one makes needless, to be dropped as superseded. `signals` knows the
-    /// acknowledgements in packets.
+    /// Returns a queued packet that the packet `key` makes needless, to be dropped as superseded.
+    /// `key` has just been put into the buffer. `signals` knows the acknowledgements in packets.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }
 
-    /// Invoked when the transmitter polled and found no packet: the link becomes idle at `now`.
+    /// Invoked at `now` when the transmitter found no packet, so the link becomes idle.
     fn idle(&mut self, _now: Time) {}
 
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
@@ -94,8 +93,8 @@ pub trait Dropper: Any + Send {
 pub enum Verdict {
     /// Let it pass.
     Pass,
-    /// Signal congestion to the packet's sender: mark the packet if it is ECN-capable and the
-    /// policy allows, else drop it.
+    /// Signal congestion to the sender: mark the packet if it is ECN-capable and the policy allows,
+    /// else drop it.
     Signal(Cause),
     /// Drop it.
     Drop(Cause),

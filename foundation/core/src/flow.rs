@@ -5,11 +5,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A salted 64-bit hash of a flow's key (5-tuple, source host, subscriber: the classifier's
+/// A salted 64-bit hash of a flow's key (5-tuple, source host or subscriber: the classifier's
 /// choice).
 ///
-/// To a discipline, two flows with the same hash are one flow. The classifier chooses the salt: a
-/// secret key in the gateway, and a value derived from the seed in the simulator.
+/// To a discipline, two flows with the same hash are one flow. The salt is secret in the gateway,
+/// and derived from the seed in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct FlowHash(pub u64);
@@ -22,7 +22,7 @@ impl FlowHash {
         FlowHash(u64::from(host) << 32 | conversation.0 & u64::from(u32::MAX))
     }
 
-    /// The number of its host, if it was built by [`of_host`](FlowHash::of_host).
+    /// The host's number, if the hash was built by [`of_host`](FlowHash::of_host).
     #[inline]
     pub fn host(self) -> u32 {
         (self.0 >> 32) as u32
@@ -47,8 +47,7 @@ pub const MAX_PLACES: usize = 1 << 24;
 /// Slots in a group: one for each byte of the 64-bit word of tags.
 const GROUP: usize = 8;
 
-/// Eight slots, in half a cache line: each slot has a tag and a place. The tags are compared as one
-/// word. Slots in use come first.
+/// Eight slots, those in use first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// One byte of the hash of each slot's flow, 0 for an empty slot. The first slot has the lowest
@@ -62,17 +61,15 @@ const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 /// Finds a flow's place: its index in an array that the caller keeps. Allocates once, at
 /// construction.
 ///
-/// Open addressing with linear probing by groups of eight slots. At most half of all slots are in
-/// use, and a removal shifts entries back. A slot is four bytes: a place of 24 bits and eight bits
-/// of the flow's hash. So a probe of another flow's slot seldom reads the array.
+/// The index uses open addressing with linear probing, by groups of eight slots. At most half of
+/// all slots are in use, and a removal shifts entries back. A slot has a place of 24 bits, and a
+/// tag of eight bits of the flow's hash. So a probe of another flow's slot seldom reads the array.
 ///
-/// A group's tags are compared at once, so hardly a branch depends on the neighbours. A flow is in
-/// the next group only if its own is full. With half of all slots in use, one group in fifty
-/// overflows.
+/// The eight tags of a group are compared at once. If the group of a flow is full, the flow is in a
+/// later group. With half of all slots in use, one group in fifty overflows.
 ///
 /// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
-/// are small integers. This does not protect against chosen hashes: the classifier's secret salt
-/// does.
+/// are small integers. Only the classifier's secret salt protects against chosen hashes.
 #[derive(Debug)]
 pub struct FlowIndex {
     groups: Box<[Group]>,
@@ -95,8 +92,7 @@ impl FlowIndex {
         size_of_val(&*self.groups)
     }
 
-    /// The place of `flow`. `is_at` looks into the array, and reports whether a place holds this
-    /// flow.
+    /// The place of `flow`. `is_at` returns whether the caller's array has this flow at a place.
     #[inline]
     pub fn find(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<usize> {
         self.slot_where(flow, is_at).map(|(at, slot)| self.groups[at].place(slot))
@@ -162,7 +158,6 @@ impl FlowIndex {
         slot.unwrap_or_else(|| panic!("{flow:?} is not in the index at place {place}"))
     }
 
-    /// The group and the slot of `flow`, if `is_at` accepts its place.
     #[inline]
     fn slot_where(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let (mut at, tag) = self.home(flow);
@@ -238,8 +233,7 @@ impl Group {
         self.tags >> 56 != 0
     }
 
-    /// A word in which the highest bit of each byte is set if that byte of the tags equals `tag`;
-    /// all other bits are 0.
+    /// A word with the highest bit set in each byte whose tag equals `tag`; all other bits are 0.
     #[inline]
     fn matches(&self, tag: u8) -> u64 {
         const EACH: u64 = u64::MAX / 0xff;
@@ -258,7 +252,7 @@ fn short(place: usize) -> [u8; 3] {
 /// A table of fixed capacity, from flow to value. All operations are O(1), and it allocates once,
 /// at construction.
 ///
-/// Entries are a dense array next to an index, so a uniformly random entry costs a single draw.
+/// Entries are a dense array, so a uniformly random entry costs a single draw.
 ///
 /// ```
 /// use fairwire_core::FlowTable;
@@ -407,7 +401,7 @@ mod tests {
 
     #[test]
     fn flows_that_collide_in_one_slot_are_kept_apart() {
-        // The index has two groups, so at least four of its seven flows share a group.
+        // The index has two groups for seven flows, so at least four flows share one.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {

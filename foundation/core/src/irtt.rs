@@ -34,8 +34,8 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// Calls `each` with every value of a JSON text, the names on the path to it (an array has an empty
-/// name), and its line number. Also calls it with `}` at the end of each object.
+/// Calls `each` with every value of a JSON text, and with `}` at the end of each object. `each`
+/// also receives the names on the path of the value, empty for an array, and its line number.
 fn walk<'a>(
     text: &'a str,
     mut each: impl FnMut(&[&'a str], &'a str, usize) -> Result<(), DelayError>,
@@ -82,7 +82,8 @@ fn walk<'a>(
     }
 }
 
-/// The characters within the quotes with which `text` begins, as written, and the rest of `text`.
+/// The quoted string at the start of `text`, as written and without the quotes, and the text after
+/// it.
 fn string(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text[1..].find(|c| {

@@ -1,11 +1,11 @@
 //! The contracts of fairwire, shared by every discipline, the simulator and the gateway.
 //!
-//! A *discipline* decides which packets wait, which are refused, and which one is sent next. This
-//! crate holds integer [`Time`], the 32-byte [`Packet`], the shared [`Buffer`], and the traits
-//! [`Discipline`], [`Scheduler`], [`Dropper`] and [`Signals`]. A [`Queue`] combines one buffer, one
-//! scheduler and one dropper.
+//! A *discipline* decides which packets wait, which are refused, and which one is sent next
+//! ([`Discipline`]). A [`Queue`] is a discipline of one [`Buffer`], [`Scheduler`] and [`Dropper`].
+//! [`Signals`] receives the drops and marks.
 //!
-//! The crate has no dependencies, reads no clock, does no I/O, and contains no `unsafe`.
+//! The crate has no dependencies, reads no clock and does no I/O: callers pass the [`Time`] and
+//! each [`Packet`].
 //!
 //! ```
 //! use fairwire_core::{Discipline, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};

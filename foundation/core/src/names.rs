@@ -7,17 +7,13 @@ use alloc::vec;
 /// No index: the end of a chain, or the result for a name that is not present.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Finds the index of a name: hash chains, linked by index. A name is the hash of a flow, or a
-/// queue's number. If names are numbers below a bound, none collide, and one load finds an index.
+/// Finds the index of a name (a flow's hash or a queue's number) by hash chains, linked by index.
 ///
-/// Queues appear and vanish with nearly each packet, so insertion and removal must be cheap. An
-/// insertion needs no search, and a removal searches only one short chain. An open-addressed
-/// [`FlowIndex`](crate::FlowIndex) would have to close gaps.
+/// Queues appear and vanish with nearly each packet. Here an insertion needs no search, and a
+/// removal searches one short chain; a [`FlowIndex`](crate::FlowIndex) would have to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// The first index of each chain, by hash.
     firsts: Box<[u32]>,
-    /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
     /// A name is hashed by a multiplication and a shift. If names are numbers, the factor is 1 and
     /// the shift is 0, so a name is the number of its own chain.
@@ -26,8 +22,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// An index for up to `places` entries with any names, or with names below `count` if it is
-    /// given.
+    /// An index for up to `places` entries. If `count` is given, names are numbers below it.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
         let (chains, factor, shift) = match count {
             Some(count) => (count as usize, 1, 0),
@@ -46,7 +41,7 @@ impl Names {
         size_of_val(&*self.firsts) + size_of_val(&*self.nexts)
     }
 
-    /// The index of `name`, or [`NONE`]. `name_at` returns the name at an index.
+    /// The index of `name`, or [`NONE`].
     #[inline]
     pub(crate) fn find(&self, name: FlowHash, name_at: impl Fn(usize) -> FlowHash) -> u32 {
         let mut place = self.firsts.get(self.chain(name)).map_or(NONE, |&first| first);
@@ -59,8 +54,7 @@ impl Names {
     /// Inserts `name`, which must not be present, at `place`.
     ///
     /// # Panics
-    /// When names are numbers below a bound and `name` is not below it. [`find`](Self::find)
-    /// accepts such a name, and returns [`NONE`].
+    /// When names are numbers below a bound and `name` is not below it.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
@@ -82,8 +76,7 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The chain of `name`. If names are numbers below a bound, the chain of any other name is out
-    /// of bounds.
+    /// The chain of `name`. If names have a bound, the chain of a name beyond it is out of bounds.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize
@@ -124,7 +117,6 @@ mod tests {
 
     #[test]
     fn colliding_names_are_kept_apart_in_any_order_of_removal() {
-        // Eight names whose hashes all fall into one of the sixteen chains.
         let mut names = Names::new(8, None);
         let at: Vec<FlowHash> = (0..).map(FlowHash).filter(|name| names.chain(*name) == 3).take(8).collect();
         for leaving in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [3, 6, 1, 7, 0, 4, 2, 5]] {

@@ -14,7 +14,7 @@ impl Needs {
     /// The packets of each flow, and the backlogged flows; not the order in which packets of
     /// different flows arrived.
     pub const QUEUES: Needs = Needs { order: false, flows: true, random_packet: false };
-    /// The packets of each flow, the backlogged flows, and the order of arrival.
+    /// [`Needs::QUEUES`], and the order of arrival.
     pub const FLOWS: Needs = Needs { order: true, flows: true, random_packet: false };
     /// A uniformly random packet, and the order of arrival.
     pub const RANDOM_PACKET: Needs = Needs { order: true, flows: false, random_packet: true };

@@ -1,10 +1,9 @@
-//! The descriptor of a packet: a discipline's knowledge of it.
+//! The descriptor of a packet.
 
 use crate::flow::FlowHash;
 use crate::time::Time;
 
-/// The descriptor of one packet: 32 bytes, moved and never cloned. The bytes of the packet stay
-/// with the caller.
+/// The descriptor of a packet: 32 bytes, never cloned. The caller keeps the packet's bytes.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(C)] // as C sees it
 pub struct Packet {
@@ -14,11 +13,9 @@ pub struct Packet {
     pub arrived: Time,
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
-    /// Bytes on the wire. The overhead of the link layer is included if the caller counts it: the
-    /// gateway does, and the simulator does only for replayed captures.
+    /// Bytes on the wire, with the link layer's overhead in the gateway and for replayed captures.
     pub len: u32,
-    /// The class chosen by the classifier (a subscriber, a host, a leaf of a class tree); 0 if
-    /// there is none.
+    /// The classifier's class (a subscriber, a host, a leaf of a class tree); 0 for none.
     pub class: u32,
     /// The ECN codepoint. The transmitting side writes a changed codepoint into the header.
     pub ecn: Ecn,
@@ -53,8 +50,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint in the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet;
-    /// higher bits are ignored.
+    /// The codepoint in the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -64,7 +60,7 @@ impl Ecn {
         }
     }
 
-    /// The name in traces and tables: `not-ect`, `ect1`, `ect0` or `ce` (RFC 3168, section 5).
+    /// The name in traces and tables (RFC 3168, section 5).
     pub const fn name(self) -> &'static str {
         match self {
             Ecn::NotEct => "not-ect",
@@ -74,7 +70,7 @@ impl Ecn {
         }
     }
 
-    /// May congestion be signalled by a mark? True for ECT(0), ECT(1) and CE.
+    /// May a mark signal congestion?
     pub const fn is_capable(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }

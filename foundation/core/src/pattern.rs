@@ -1,4 +1,4 @@
-//! Repeating rates: a pattern as given, or a trace of two columns.
+//! Repeating rates.
 
 use crate::capacity::{Step, TraceError};
 use crate::columns::{Line, MAX_ROWS, fields, is_head, lines, nanoseconds, number};
@@ -9,8 +9,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A sequence of rates, each with its duration, that repeats for ever. A rate of `None` means that
-/// the link is down and sends nothing.
+/// A sequence of rates and durations that repeats for ever. A rate of `None` means that the link is
+/// down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
@@ -66,13 +66,13 @@ impl Pattern {
         if sum == 0 { Err(PatternError::NothingSent) } else { Ok(Pattern { cycle, sent }) }
     }
 
-    /// The pattern of a trace of two columns: a time in seconds, and the rate in Mbit/s from then
-    /// until the time of the next line. A rate of 0 means that the link is down. The first time is
-    /// the start, whatever its value. The last line gives the time at which the trace begins again,
-    /// and its rate is ignored.
+    /// The pattern of a trace of two columns: a time in seconds, and the rate in Mbit/s until the
+    /// next line's time. A rate of 0 means that the link is down. The first time is the start,
+    /// whatever its value. At the last line's time the trace begins again; the last rate is
+    /// ignored.
     ///
-    /// Blanks, tabs or a comma separate the columns. Lines that begin with `#` are comments, and
-    /// the first other line may name the columns.
+    /// Blanks, tabs or a comma separate the columns. Lines that begin with `#` are comments; the
+    /// first other line may name the columns.
     ///
     /// # Errors
     /// If a line is not a time and a rate, a time is earlier than on the line above, or nothing is
@@ -122,7 +122,7 @@ impl Pattern {
         self.cycle.spells().filter_map(|(.., rate)| rate).max().expect("it sends something")
     }
 
-    /// A pattern with the same times and this mean, to the nearest bit/s in each part.
+    /// This pattern with another mean, to the nearest bit/s in each part.
     #[must_use]
     pub fn scaled(&self, mean: Rate) -> Pattern {
         let factor = mean.bps() as f64 * self.period().ns() as f64 / self.total() as f64;
@@ -157,9 +157,10 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// The time from the start until `work` bit-nanoseconds, above zero, are sent, and the work
-    /// that remains after the last integer nanosecond. It needs no loop over periods or parts: a
-    /// packet may take many periods, and a period may have a million parts of a nanosecond each.
+    /// The time from the start until `work` bit-nanoseconds, above zero, are sent. Also returns the
+    /// work that remains after the last integer nanosecond.
+    ///
+    /// This must not loop: a packet may take many periods, and a period may have a million parts.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
         let periods = (work - 1) / self.total();
         let rest = work - periods * self.total();
@@ -173,12 +174,11 @@ impl Pattern {
     }
 }
 
-/// The work sent at `rate` in `time`, in bit/s times ns. This unit is called a bit-nanosecond.
+/// The work sent, in bit/s times ns: bit-nanoseconds.
 fn work(rate: Option<Rate>, time: Duration) -> u128 {
     u128::from(rate.map_or(0, Rate::bps)) * u128::from(time.ns())
 }
 
-/// The nanoseconds and the rate of a line.
 fn pair(line: &str) -> Option<(u64, Option<Rate>)> {
     let [seconds, mbps] = fields(line)[..] else { return None };
     let bps = number(mbps).map(|mbps| mbps * 1e6).filter(|bps| (0.0..1.8e19).contains(bps))?;

@@ -5,8 +5,7 @@ pub trait Probe {
     /// Invoked for each gauge. Names are lower case with underscores and carry no unit.
     fn gauge(&mut self, name: &'static str, unit: Unit, value: f64);
 
-    /// Are gauges of parts wanted? A receiver that must be fast returns false if there are
-    /// thousands of parts.
+    /// Are gauges of parts wanted? There may be thousands of parts.
     fn wants_parts(&self) -> bool {
         true
     }

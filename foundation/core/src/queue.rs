@@ -15,7 +15,7 @@ use core::any::Any;
 /// The effect of a [`Verdict::Signal`] on an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnPolicy {
-    /// The packet is dropped, as in the papers' experiments.
+    /// The packet is dropped.
     #[default]
     Drop,
     /// The packet is marked CE and passes (RFC 3168).
@@ -79,7 +79,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         signals.dropped(gone, cause);
     }
 
-    /// Makes room for `packet`; returns false if the dropper refuses it instead.
+    /// Pushes out packets until `packet` fits; returns false if the dropper refuses `packet`.
     #[inline]
     fn make_room(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) -> bool {
         if self.buffer.fits(packet.len) {
@@ -100,8 +100,6 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         has_room
     }
 
-    /// Drops or signals the other queued packets that the dropper names after its verdict on
-    /// `packet`.
     fn treat_others(&mut self, packet: &Packet, now: Time, signals: &mut dyn Signals) {
         while let Some((key, verdict)) = self.dropper.another(packet, &self.buffer, now) {
             match verdict {
@@ -283,7 +281,6 @@ mod tests {
         Packet::new(frame, len, u64::from(frame).into(), Time::ZERO)
     }
 
-    /// Pushes out the oldest packet, and signals every packet whose frame is odd.
     struct Picky;
 
     impl Dropper for Picky {
@@ -317,8 +314,6 @@ mod tests {
         assert_eq!(queue.backlog().packets, 1);
     }
 
-    /// For the first arrival that does not fit, pushes out the oldest packet, and drops another one
-    /// if the arrival still does not fit. Then it only refuses arrivals.
     #[derive(Default)]
     struct HalfHearted {
         polls: u32,

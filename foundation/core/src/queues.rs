@@ -1,4 +1,4 @@
-//! The assignment of flows to queues: one per flow, or one of a bounded number.
+//! The assignment of flows to queues.
 
 use crate::flow::{FlowHash, FlowIndex};
 use crate::packet::Packet;
@@ -47,7 +47,7 @@ impl Queues {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
 
-    /// The number of queues, if it is bounded by something other than the buffer.
+    /// The number of queues, unless only the buffer bounds it.
     pub fn count(&self) -> Option<u32> {
         match self {
             Queues::PerFlow | Queues::PerClass => None,
@@ -57,7 +57,7 @@ impl Queues {
         }
     }
 
-    /// Does `other`, in which no flow has a queue yet, assign queues by the same rule?
+    /// Does `other`, still unused, assign queues by the same rule?
     pub(crate) fn is_like(&self, other: &Queues) -> bool {
         match (self, other) {
             (Queues::PerFlow, Queues::PerFlow) | (Queues::PerClass, Queues::PerClass) => true,
@@ -81,8 +81,8 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow. If the number of queues is fixed, the name is the
-    /// queue's number, from 0.
+    /// The name of the queue of `packet`'s flow: the queue's number, from 0, if the number of
+    /// queues is fixed.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -110,8 +110,7 @@ impl Queues {
         matches!(self, Queues::SetAssociative(_) | Queues::Limited(_))
     }
 
-    /// Invoked for each arrival: assigns its flow a queue if it has none. `is_empty` reports
-    /// whether a queue is empty.
+    /// Invoked for each arrival: assigns its flow a queue if it has none.
     #[inline]
     pub(crate) fn assign(&mut self, packet: &Packet, is_empty: impl Fn(FlowHash) -> bool) {
         match self {
@@ -145,7 +144,6 @@ pub struct SetAssociative {
 }
 
 impl SetAssociative {
-    /// The flow's own queue in its set, or else the set's first queue, which the flow then shares.
     fn of(&self, flow: FlowHash) -> u32 {
         let (first, set) = self.set(flow);
         first + set.iter().position(|&owner| owner == Some(flow)).unwrap_or(0) as u32
@@ -187,8 +185,7 @@ pub struct Limited {
     taken: u32,
     newest: u32,
     oldest: u32,
-    /// Picks the queue to take over; without it, the queue whose flow has been idle longest is
-    /// taken over.
+    /// Picks the queue to take over; if `None`, the one idle longest is taken over.
     random: Option<Rng>,
 }
 
@@ -217,9 +214,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` an unused queue, or else takes over the queue of another flow. A queue that
-    /// is taken over keeps its position in the list of queues, which goes from the oldest use to
-    /// the newest.
+    /// Assigns `flow` a free queue, or else one that it takes over. A queue that is taken over
+    /// keeps its position in the list, from the oldest use to the newest.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -1,5 +1,4 @@
-//! Rates in bit/s, and the transmitter that turns bytes into time without losing fractions of a
-//! nanosecond.
+//! Rates in bit/s, and the transmitter that turns bytes into time.
 
 use crate::capacity::{Changing, RateLaw};
 use crate::time::{Duration, Time};
@@ -34,8 +33,8 @@ impl Rate {
         self.bps() as f64 / (8.0 * f64::from(bytes))
     }
 
-    /// Time to send `bytes`, rounded down to a nanosecond. For single values; a link uses
-    /// [`Transmitter`], which carries remainders.
+    /// Time to send `bytes`, rounded down to a nanosecond. A [`Transmitter`] carries remainders
+    /// instead.
     pub fn time_to_send(self, bytes: u64) -> Duration {
         let ns = u128::from(bytes) * 8_000_000_000 / u128::from(self.bps());
         Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
@@ -72,13 +71,12 @@ impl fmt::Display for Rounded {
     }
 }
 
-/// The sending end of a link: one packet at a time, at a fixed rate or at one that changes [under a
+/// The sending end of a link: one packet at a time, at a fixed rate or [under a
 /// law](Transmitter::under).
 ///
-/// The remainder of each division is carried to the next packet, so the long-run rate is exact
-/// however short the packets. The simulator's links and the gateway's shaper both use it. The
-/// gateway may wake late, so its shaper credits a late start, up to `catch_up`, to hold the average
-/// rate.
+/// Each division's remainder is carried to the next packet, so the long-run rate is exact. A
+/// gateway may wake late: to hold the average rate, a late start counts as up to `catch_up`
+/// earlier.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Rate,
@@ -97,8 +95,7 @@ impl Transmitter {
         Self::with_catch_up(rate, Duration::ZERO)
     }
 
-    /// A transmitter that may make up for at most `catch_up` of lost time: a shaper driven by a
-    /// real clock.
+    /// A transmitter that makes up for at most `catch_up` of lost time.
     pub fn with_catch_up(rate: Rate, catch_up: Duration) -> Self {
         Transmitter {
             rate,
@@ -119,8 +116,8 @@ impl Transmitter {
         self
     }
 
-    /// Makes its rate follow `law` from now on; the times of `law` count from `start`. Before the
-    /// first change it keeps its rate. The current packet ends as scheduled.
+    /// Makes the rate follow `law`, whose times count from `start`. The rate stays until the first
+    /// change. The current packet ends as scheduled.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.
@@ -128,7 +125,7 @@ impl Transmitter {
         self.changing = Changing::new(self.rate, law, start).map(Box::new);
     }
 
-    /// The rate; under a law, the rate before the first change.
+    /// The rate. If the rate varies, the initial one.
     pub fn rate(&self) -> Rate {
         self.rate
     }
@@ -162,11 +159,10 @@ impl Transmitter {
         self.free_at <= now
     }
 
-    /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when
-    /// the last bit has left.
+    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start counts
+    /// as up to `catch_up` earlier.
     ///
-    /// On a busy transmitter the bytes wait for all earlier ones, as on a link with an unlimited
-    /// FIFO.
+    /// On a busy transmitter the bytes wait for all earlier ones.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
@@ -211,7 +207,6 @@ impl Transmitter {
         Duration::from_ns(ns) + Duration::from_ns(1)
     }
 
-    /// The result of [`divided`](Self::divided) for a size that is not one of the two latest.
     #[inline(never)]
     fn of_another_size(&mut self, bytes: u32) -> (u64, u64) {
         let [latest, (size, ns, remainder)] = self.last;
@@ -223,7 +218,7 @@ impl Transmitter {
         (ns, remainder)
     }
 
-    /// Integer nanoseconds to send `bytes`, and the remainder of the division by the rate.
+    /// Integer nanoseconds to send `bytes`, and the division's remainder.
     fn divided(&self, bytes: u32) -> (u64, u64) {
         let (rate, scaled) = (self.rate.bps(), u128::from(bytes) * 8_000_000_000);
         match u64::try_from(scaled) {
@@ -256,7 +251,7 @@ mod tests {
 
     #[test]
     fn no_fraction_of_a_nanosecond_is_lost() {
-        // A packet of 3 bytes takes 24/7 s at 7 bit/s, so seven packets take exactly 24 s.
+        // A packet of 3 bytes takes 24/7 s at 7 bit/s.
         let mut link = Transmitter::new(rate(7));
         let mut end = Time::ZERO;
         for _ in 0..7 {
@@ -292,7 +287,7 @@ mod tests {
         let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
         shaper.start(10, Time::from_ns(1_000_000));
         assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
-        // The shaper is free since 910 us and starts at 950 us, so it makes up for 40 us.
+        // The shaper has been free since 910 us, so the start at 950 us counts as one at 910 us.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
     }

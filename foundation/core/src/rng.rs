@@ -1,9 +1,8 @@
 //! Random numbers that are the same on every machine and in every release.
 //!
 //! The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number
-//! generators", 2018), seeded through SplitMix64 as its authors advise. It is our own because the
-//! value streams of library generators may change between minor versions, and a changed stream
-//! would change every recorded result.
+//! generators", 2018), seeded through SplitMix64 as its authors advise. It is our own, because a
+//! library may change its stream between minor versions, and with it every recorded result.
 
 use core::fmt::{self, Write};
 
@@ -23,8 +22,8 @@ impl Seed {
         self.begin(Hash::of(name))
     }
 
-    /// The streams for the flows of a group, which may be a million. Each name is `start`, a
-    /// number, and an end.
+    /// The streams for the flows of a group, which may be a million, so `start` is hashed only
+    /// once. Each name is `start`, a number, and an end.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -61,8 +60,7 @@ impl Numbered {
     }
 }
 
-/// FNV-1a over a name, then mixed with the seed: names are few and fixed, so a simple hash is
-/// enough.
+/// FNV-1a: names are few and fixed, so a simple hash is enough.
 #[derive(Clone, Copy, Debug)]
 struct Hash(u64);
 
@@ -91,8 +89,7 @@ fn split_mix(state: &mut u64) -> u64 {
     mix(*state)
 }
 
-/// The finaliser of SplitMix64: a bijection on 64 bits that spreads every input bit over the entire
-/// word.
+/// The finaliser of SplitMix64: a bijection that spreads each input bit over the word.
 pub const fn mix(value: u64) -> u64 {
     let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -144,7 +141,7 @@ impl Rng {
         (wide >> 32) as u32
     }
 
-    /// True with probability `p`: never for `p` ≤ 0, always for `p` ≥ 1.
+    /// True with probability `p`, clamped to [0, 1].
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p

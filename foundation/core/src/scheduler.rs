@@ -35,7 +35,7 @@ pub struct Left {
     pub polled_empty: bool,
 }
 
-/// Chooses the packet that is sent next. Knows nothing of drops.
+/// Chooses the packet that is sent next.
 pub trait Scheduler: Any + Send {
     /// The indexes that the scheduler reads from the buffer. Invoked once, at construction. Other
     /// indexes are not maintained. A scheduler that never reads the order of arrival returns
@@ -44,25 +44,24 @@ pub trait Scheduler: Any + Send {
         Needs::FLOWS
     }
 
-    /// Invoked first at each arrival and each dequeue, with the current time: for schedulers whose
-    /// virtual time advances while a packet is being sent.
+    /// Invoked first at each arrival and each dequeue, for schedulers whose virtual time advances
+    /// while a packet is being sent.
     fn clock(&mut self, _now: Time) {}
 
-    /// Invoked when a packet has just been put into the buffer, into the queue `flow`.
+    /// Invoked after a packet is put into the queue `flow`.
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when a packet is about to leave the queue `flow` other than by
-    /// [`choose`](Scheduler::choose), to repair tags and rings. The packet is still in the buffer.
+    /// Invoked before a packet leaves the queue `flow` other than by [`choose`](Scheduler::choose),
+    /// to repair tags and rings.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
     /// made it needless.
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when the transmitter is free: returns the packet to send, or `None` only if the
-    /// buffer is empty. The caller takes the packet out at once. It then calls
-    /// [`charge`](Scheduler::charge) if the packet is sent, or [`skip`](Scheduler::skip) if it is
-    /// dropped.
+    /// Returns the packet to send; `None` only if the buffer is empty. Invoked when the transmitter
+    /// is free. The caller takes the packet out, then calls [`charge`](Scheduler::charge) if it is
+    /// sent, or [`skip`](Scheduler::skip) if it is dropped.
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
     /// Invoked when the chosen packet is sent. Its cost is charged to the queue `flow`, which it
@@ -124,7 +123,7 @@ impl Scheduler for Box<dyn Scheduler> {
     }
 }
 
-/// First come, first served: the oldest packet leaves next.
+/// First come, first served.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fcfs;
 

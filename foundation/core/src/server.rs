@@ -1,10 +1,8 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The rule of service is written once, for the simulator's links and the gateway's shaper. An
-//! arrival is offered to the discipline. A free transmitter then polls the discipline for a packet,
-//! and polls again whenever it becomes free, even without backlog. On a link of delivery
-//! opportunities it takes packets only at these. Service is not preemptive, and the packet being
-//! sent is no longer part of the backlog.
+//! The transmitter polls the discipline whenever it has sent a packet, even without backlog. While
+//! free, it also polls at each arrival. A link of delivery opportunities takes packets only at
+//! these. Service is not preemptive, and the backlog excludes the packet being sent.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -23,8 +21,8 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave. After a late poll that is made up for, `sent` may be in the
-/// past, and the next packet may begin at once. So a caller may hold several services.
+/// A packet that has begun to leave. If the transmitter makes up for a late poll, `sent` may be in
+/// the past, and the next packet may begin at once. So a caller may hold several services.
 #[derive(Debug)]
 #[must_use = "the packet is in no queue any more"]
 pub struct Service {
@@ -55,7 +53,7 @@ impl Server {
 
     /// Polls for the next packet: the transmitter is free at `now`, or a queued packet is ready.
     ///
-    /// A discipline that returns no packet although it named this time or an earlier one is polled
+    /// A discipline may return no packet at the time for which it announced one. It is then polled
     /// again a nanosecond later, so it can neither stall nor halt the link.
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet returned through memory is written and read once more
@@ -81,9 +79,8 @@ impl Server {
         Some(Service { packet, sent })
     }
 
-    /// Reserves the link for `bytes` sent outside the discipline at `now`, which delays the
-    /// backlog. The current packet ends as scheduled; the transmitter is free again after that
-    /// packet and these bytes.
+    /// Reserves the link for `bytes` sent outside the discipline at `now`. They delay the backlog,
+    /// but not the current packet.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         if self.is_idle {
             self.transmitter.idle_until(now);
@@ -93,8 +90,8 @@ impl Server {
         self.is_idle = false;
     }
 
-    /// The time at which [`poll`](Server::poll) is due next without another arrival; [`Time::MAX`]
-    /// if no poll is due before an arrival.
+    /// The time of the next due [`poll`](Server::poll); [`Time::MAX`] if none is due before an
+    /// arrival.
     pub fn next_poll_at(&self) -> Time {
         self.next_poll_at
     }
@@ -119,9 +116,8 @@ impl Server {
     /// Installs another discipline and transmitter at `now`, and returns the old discipline with
     /// its backlog.
     ///
-    /// The current packet ends as scheduled, and the new transmitter is free after it. The server
-    /// polls then, or at once if the link is idle, even without backlog. Until then the packets of
-    /// the old discipline may be enqueued into the new one.
+    /// The new transmitter is free after the current packet, which ends as scheduled. The server
+    /// then polls, at once if the link is idle.
     pub fn replace(
         &mut self,
         discipline: Box<dyn Discipline>,
@@ -189,14 +185,12 @@ impl Server {
         Some(before)
     }
 
-    /// Sets another rate of the transmitter, as [`Transmitter::set_rate`]. The current packet ends
-    /// as scheduled.
+    /// Sets the rate, as [`Transmitter::set_rate`].
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.transmitter.set_rate(rate, catch_up);
     }
 
-    /// Makes the rate follow `law` from `now` on, as [`Transmitter::follow`]; the times of `law`
-    /// count from `start`.
+    /// Makes the rate follow `law`, whose times count from `start`, as [`Transmitter::follow`].
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.
@@ -205,7 +199,8 @@ impl Server {
         self.poll_again(now);
     }
 
-    /// Polls after a change of discipline or transmitter, once the current packet has left.
+    /// Schedules a poll for when the current packet has left, after a change of discipline or
+    /// transmitter.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
         // The time before `free` earns no credit.
@@ -322,7 +317,7 @@ mod tests {
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
         // The opportunity of 1504 bytes at 2 ms sends fifteen packets of 100 bytes, and 4 bytes of
-        // the next packet. The remaining five packets end at 5 ms.
+        // the next.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -369,7 +364,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// The frames of all packets sent until no poll is due, and the times when they have left.
+    /// The frames and end times of all packets sent until no poll is due.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
@@ -409,13 +404,13 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // Two more charges come during the first packet. It ends as scheduled, and the backlog
-        // waits for the charges too.
+        // Packet 0 is sent until 1150 us, although two more charges come before. Packet 1 begins
+        // after both charges, at 1200 us.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));
         assert_eq!(sent(&mut server), [(1, us(1300))]);
-        // The link is idle again, and the idle time until the next charge earns no credit.
+        // The idle time until the next charge earns no credit.
         assert_eq!(server.next_poll_at(), Time::MAX);
         server.charge(10, us(5000));
         assert_eq!(sent(&mut server), []);
@@ -445,8 +440,8 @@ mod tests {
                 .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
-        // A byte takes a microsecond. The credit is 50 bytes, and at the end one packet of 100
-        // bytes and some charges of 60 bytes may be in transmission.
+        // A byte takes a microsecond. The credit is 50 bytes. At the end, one packet of 100 bytes
+        // and up to ten charges of 60 bytes may be in transmission.
         let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
         assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }
@@ -475,7 +470,6 @@ mod tests {
         assert_eq!(sent(&mut server), [(0, us(5000))]);
     }
 
-    /// A dropper that takes over the parameters of another one if both have the same value.
     struct Tunable(bool);
     impl Dropper for Tunable {
         fn retune(&mut self, fresh: &Self, _: Time) -> bool {

@@ -1,19 +1,17 @@
-//! The congestion signals of a discipline: drops and marks, each with its cause.
+//! The congestion signals of a discipline.
 
 use crate::packet::Packet;
 use alloc::vec::Vec;
 
-/// Receives the congestion signals of a discipline: to free frames, to count, or to pass them on.
+/// Receives the congestion signals of a discipline.
 pub trait Signals {
     /// Invoked when `packet` is dropped, on arrival or from the queue. The receiver now owns it.
     fn dropped(&mut self, packet: Packet, cause: Cause);
-    /// Invoked when `packet` has been given a congestion mark. The packet itself stays in the
-    /// queue.
+    /// Invoked when `packet`, still in the queue, has been marked.
     fn marked(&mut self, packet: &Packet, cause: Cause);
 
-    /// The acknowledgement in the packet of `frame`, for [droppers](crate::Dropper::made_needless)
-    /// that use it. `None` if the packet is no acknowledgement, has data, or is unknown to the
-    /// caller.
+    /// The acknowledgement in the packet of `frame`, for [droppers](crate::Dropper::made_needless).
+    /// `None` if the packet is no acknowledgement, has data, or is unknown.
     fn acknowledges(&self, _frame: u32) -> Option<Acknowledgement> {
         None
     }
@@ -40,7 +38,7 @@ pub struct Acknowledgement {
 pub enum Cause {
     /// The buffer was full and the arrival was refused.
     Overflow,
-    /// The buffer was full and this queued packet made room for another.
+    /// This queued packet made room for another.
     PushOut,
     /// A random early decision, before the buffer was full.
     Early,
@@ -82,8 +80,6 @@ impl Cause {
     }
 }
 
-/// Collects dropped packets, for callers that take them after the call. A mark is in the packet
-/// that leaves, and is not listed.
 impl Signals for Vec<(Packet, Cause)> {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         self.push((packet, cause));
@@ -91,7 +87,7 @@ impl Signals for Vec<(Packet, Cause)> {
     fn marked(&mut self, _packet: &Packet, _cause: Cause) {}
 }
 
-/// Discards every signal: for examples, and for callers that keep no accounts.
+/// Discards every signal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignore;
 

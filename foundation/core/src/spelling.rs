@@ -1,4 +1,4 @@
-//! Suggests known words for an unknown one: one rule for disciplines, keys, units and exhibits.
+//! Suggests known words for an unknown one.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,16 +8,16 @@ use alloc::vec::Vec;
 /// The maximum number of suggestions. If more words are likely, none is suggested: the list of
 /// allowed words is more useful.
 const MAX_WORDS: usize = 6;
-/// A longer word resembles none: all known words are shorter, as are misspellings of them.
+/// Words longer than this get no suggestions: all known words are shorter, even misspelt.
 const MAX_LETTERS: usize = 60;
 
 /// The words of `known` that `given` most likely means; few, or none.
 ///
-/// Case does not count, nor does the difference between `-` and `_`. Only the nearest words are
-/// returned, from the first of these kinds that occurs:
+/// Case does not count, nor does the difference between `-` and `_`. The first of these kinds that
+/// occurs is returned:
 /// - the word that equals `given`;
-/// - words that begin with `given`, since it is then an abbreviation;
-/// - words that differ in few letters (a third of them, or one): those with the fewest;
+/// - words that begin with `given`;
+/// - words that differ from `given` in the fewest letters, at most a third of its letters or one;
 /// - words of which `given` is a part between hyphens.
 ///
 /// ```
@@ -57,8 +57,8 @@ pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     })
 }
 
-/// The distance of a known word from the given one, the smaller the nearer: the kind of difference,
-/// the number of differing letters, and the difference in case.
+/// The distance of a known word from the given one: the kind of difference, the number of differing
+/// letters, and the difference in case.
 type Rank = (Kind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,9 +92,8 @@ fn folded(word: &str) -> String {
     word.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// The optimal string alignment distance between `a` and `b`: letters to insert, remove, replace or
-/// swap with their neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM
-/// 21, 1974).
+/// The optimal string alignment distance: letters to insert, remove, replace or swap with their
+/// neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM 21, 1974).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut above: Vec<usize> = Vec::new();

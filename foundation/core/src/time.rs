@@ -1,7 +1,6 @@
-//! Integer time: instants and durations in nanoseconds.
+//! Integer time in nanoseconds.
 //!
-//! Sums and products saturate: a time beyond the end of the scale, 584 years, is [`Time::MAX`],
-//! which means "never".
+//! Sums and products saturate: a time beyond the end of the scale, 584 years, is [`Time::MAX`].
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
@@ -31,7 +30,7 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the start, for reports and for laws that a paper states in real numbers.
+    /// Seconds since the start, as a real number.
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-9
     }
@@ -50,7 +49,7 @@ impl Time {
 impl Duration {
     /// The duration zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest duration that can be represented.
+    /// The longest duration.
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// `ns` nanoseconds.
@@ -84,14 +83,13 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, for laws. This product may be off in the last bit, and the recorded results of the
-    /// laws depend on it. Reports use [`seconds`](Self::seconds).
+    /// Seconds, for laws. The last bit may be wrong, but recorded results depend on it. Reports use
+    /// [`seconds`](Self::seconds).
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// Seconds, for records: the nearest representable number, so that 60 s are 60 and not
-    /// 60.00000000000001.
+    /// Seconds, for records: the nearest representable number, not 60.00000000000001 for 60 s.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }

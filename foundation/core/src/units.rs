@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-/// Why a text is not a quantity: the text, the allowed form, and the nearest unit.
+/// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     given: String,
@@ -70,8 +70,7 @@ pub enum Amount {
     Time(Duration),
 }
 
-/// A level of a queue, such as a threshold of its mean: an amount, or a fractional number of
-/// packets.
+/// A level of a queue, such as a threshold of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
     /// An amount.
@@ -104,7 +103,7 @@ impl Level {
     }
 }
 
-/// The size of a buffer: an amount, or a multiple of the product of bandwidth and delay.
+/// The size of a buffer: an amount, or a multiple of the bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Room {
     /// An amount.
@@ -114,8 +113,8 @@ pub enum Room {
 }
 
 impl Room {
-    /// The amount, if a packet and its answer travel for `round_trip`. `None` for a multiple of a
-    /// bandwidth-delay product that is zero.
+    /// The amount at this `round_trip`. `None` for a multiple of a bandwidth-delay product that is
+    /// zero.
     pub fn amount(self, round_trip: Duration) -> Option<Amount> {
         match self {
             Room::Amount(amount) => Some(amount),
@@ -128,8 +127,7 @@ impl Room {
 }
 
 impl Amount {
-    /// This amount in packets of `packet_bytes` on a link of `rate`; not rounded, so it may be less
-    /// than one.
+    /// This amount in packets of `packet_bytes` on a link of `rate`, not rounded.
     pub fn in_packets(self, packet_bytes: u32, rate: Rate) -> f64 {
         match self {
             Amount::Packets(packets) => f64::from(packets),
@@ -256,7 +254,7 @@ impl FromStr for Room {
     }
 }
 
-/// Reads an amount. The suggestion for an unknown unit may also come from `other`.
+/// Parses an amount; the error for an unknown unit may also suggest one of `other`.
 fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
@@ -366,7 +364,7 @@ fn end_of_number(text: &str) -> usize {
     if rest.len() == digits.len() { end } else { text.len() - rest.len() }
 }
 
-/// The intended unit if bits are written as `b`: `Mb/s` means `Mbit/s`, not eight times that.
+/// The intended unit if bits are written as `b`: `Mbit/s` for `Mb/s`.
 fn in_bits(given: &str) -> Option<&'static str> {
     let prefix =
         ["b/s", "b/sec", "bits/s", "bit/sec", "bits/sec"].iter().find_map(|end| given.strip_suffix(end))?;
@@ -375,14 +373,13 @@ fn in_bits(given: &str) -> Option<&'static str> {
     meant.into_iter().find(is_it)
 }
 
-/// The problem with `text` and its unknown unit `given`, with the likeliest of `units`.
 fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f64)> + Clone) -> Problem {
     let number = text.trim().strip_suffix(given).map_or("", str::trim);
     if let Some(unit) = in_bits(given).filter(|bits| units.clone().any(|(name, _)| name == *bits)) {
         let likely = Vec::from([format!("{} {unit}", shortened(number))]);
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
-    // A decimal comma; before three digits, it may also separate thousands.
+    // A decimal comma, unless three digits follow: then it may separate thousands.
     if let Some(decimals) = given.strip_prefix(',') {
         let unit = decimals.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_meant = decimals.len() != unit.len() + 3 && units.clone().any(|(name, _)| name == unit.trim());

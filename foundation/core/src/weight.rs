@@ -1,12 +1,11 @@
-//! The weight of a class, and the errors of setting it.
+//! The weight of a class.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The weight of a class: its share of the link relative to others that are backlogged.
+/// The weight of a class: its share of the link relative to other backlogged classes.
 ///
-/// From 10^-6 to 10^6: wide enough for 1 bit/s against 1 Gbit/s with a weight of 1 in between,
-/// narrow enough for exact sums.
+/// From 10^-6 to 10^6: wide enough for 1 bit/s against 1 Gbit/s, narrow enough for exact sums.
 ///
 /// ```
 /// use fairwire_core::Weight;
@@ -46,7 +45,7 @@ impl fmt::Display for Weight {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SetWeightError {
-    /// The discipline has no weights, or was built without them.
+    /// The discipline has no weights.
     NoWeights,
     /// The class has no separate weight.
     NoSuchClass {
@@ -97,8 +96,8 @@ impl SetWeightError {
     }
 }
 
-/// Sets the weight of a class in two parts of a discipline that may both know it: in both, or in
-/// neither. Each part is given as a function that sets a weight and returns the previous one.
+/// Sets a class's weight in both of two parts of a discipline, or in neither. Each part is a
+/// function that sets a weight and returns the previous one.
 ///
 /// # Errors
 /// When neither part knows the class, or one of them refuses the weight.
@@ -117,7 +116,7 @@ pub fn set_weight_in_both(
     }
 }
 
-/// Sets the weight of a class in disciplines, one by one: in all that know the class, or in none.
+/// Sets the weight of a class in all disciplines that know the class, or in none.
 #[derive(Default)]
 pub(crate) struct SetInAll {
     first: Option<Result<Weight, SetWeightError>>,
@@ -125,7 +124,6 @@ pub(crate) struct SetInAll {
 }
 
 impl SetInAll {
-    /// Sets the weight in the next discipline by `set`, unless an earlier one refused it.
     pub(crate) fn next(&mut self, set: impl FnOnce() -> Result<Weight, SetWeightError>) {
         if self.refusal().is_none() {
             let result = set();
@@ -141,8 +139,8 @@ impl SetInAll {
         self.results().filter_map(Result::err).find(|error| !error.is_elsewhere())
     }
 
-    /// The result for all disciplines. If it is an error, also the weight to restore in each
-    /// discipline, in the order of the calls of [`next`](Self::next).
+    /// Returns the result for all disciplines, and the previous weight in each, in the order of the
+    /// calls of [`next`](Self::next). After an error, the caller restores these weights.
     pub(crate) fn finish(self) -> (Result<Weight, SetWeightError>, impl Iterator<Item = Option<Weight>>) {
         let unknown =
             || self.results().filter_map(Result::err).find(|error| *error != SetWeightError::NoWeights);
@@ -164,8 +162,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts. Each of `parts` is the weight of the part, or the error with
-    /// which it refuses. Returns the result and both parts afterwards.
+    /// Sets weight 3 in two parts. `parts` has the weight of each, or its error. Returns the result
+    /// and both parts afterwards.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

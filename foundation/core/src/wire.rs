@@ -1,9 +1,6 @@
-//! The effects of a wire between a transmitter and the far end of a link: loss, jitter, reordering,
-//! duplication, and a changing delay.
+//! The effects of a wire between a transmitter and the far end of a link.
 //!
-//! Each effect draws from a separate random stream, so adding one effect does not change the
-//! others. Simulated links and the links of `fairwire-link` both use this, so the effects are
-//! written once.
+//! Each effect draws from a separate random stream: adding one does not change the others.
 
 use crate::delays::DelayTrace;
 use crate::rng::{Rng, Seed};
@@ -11,7 +8,7 @@ use crate::time::{Duration, Time};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The packets lost on the wire after transmission, in addition to the queue's drops.
+/// The packets lost on the wire after transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Each packet is lost independently, with this probability.
@@ -20,21 +17,20 @@ pub enum Loss {
     GilbertElliott(GilbertElliott),
 }
 
-/// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad. It
-/// begins good. Each state has a probability of losing a packet, and a probability of changing to
-/// the other state. For each packet the loss is drawn first, and then the change.
+/// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad, and
+/// begins good. For each packet the loss is drawn first, then the change of state.
 ///
-/// On average the wire is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
-/// all packets find it bad.
+/// On average the wire is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad +
+/// to_good)` of all packets find it bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability, per packet, of becoming bad.
     pub to_bad: f64,
     /// The probability, per packet, of becoming good again.
     pub to_good: f64,
-    /// The probability of a loss while it is good.
+    /// The probability of a loss while the wire is good.
     pub loss_when_good: f64,
-    /// The probability of a loss while it is bad.
+    /// The probability of a loss while the wire is bad.
     pub loss_when_bad: f64,
 }
 
@@ -51,7 +47,7 @@ impl From<GilbertElliott> for Loss {
 }
 
 impl Loss {
-    /// The fraction of all packets that is lost in the long run.
+    /// The fraction of packets lost in the long run.
     pub fn mean(self) -> f64 {
         match self {
             Loss::Bernoulli(p) => p,
@@ -64,18 +60,18 @@ impl Loss {
     }
 }
 
-/// The time of a packet on a wire in addition to its delay.
+/// The time that a packet spends on a wire in addition to the wire's delay.
 pub trait Jitter: fmt::Debug + Send + Sync {
     /// The additional time of the next packet.
     fn draw(&self, rng: &mut Rng) -> Duration;
 
-    /// The additional time of a packet with a predecessor: `memory` is the value that the
-    /// predecessor left here, initially `None`.
+    /// The additional time of the next packet, which may depend on the packet before. `memory` is
+    /// what the previous call left there, initially `None`.
     fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
         self.draw(rng)
     }
 
-    /// The correlation of the draws of two consecutive packets.
+    /// The correlation of consecutive draws.
     fn correlation(&self) -> f64 {
         0.0
     }
@@ -119,7 +115,7 @@ pub struct WireLaw {
     pub loss: Option<Loss>,
     /// The additional time of each packet.
     pub jitter: Option<Arc<dyn Jitter>>,
-    /// May a packet with a shorter time overtake an earlier packet? Otherwise both arrive together.
+    /// May a packet with less jitter overtake an earlier packet? If not, both arrive together.
     pub overtakes: bool,
     /// The fraction of packets held back, and for how long; later packets overtake them.
     pub reorder: Option<(f64, Duration)>,
@@ -156,8 +152,8 @@ pub struct Wire {
     /// The number of outages that are over.
     outages: usize,
     is_bad: bool,
-    /// The latest arrival of a packet that was not held back. Unless packets may overtake, no later
-    /// packet arrives before it.
+    /// The latest arrival of a packet that was not held back. If packets may not overtake, no later
+    /// packet arrives before this time.
     latest: Time,
     /// The jitter's memory of the previous packet.
     memory: Option<f64>,
@@ -176,7 +172,7 @@ pub enum Fate {
     Arrives {
         /// The time of arrival.
         at: Time,
-        /// Was the packet held back, so that others may overtake it?
+        /// Was the packet held back?
         is_late: bool,
         /// Does a copy arrive with it?
         twice: bool,
@@ -206,7 +202,7 @@ impl Wire {
         &self.law
     }
 
-    /// Loses packets by this model from now on; a model with states begins good.
+    /// Sets the loss model. A wire with [`Loss::GilbertElliott`] is good at first.
     pub fn set_loss(&mut self, loss: Option<Loss>) {
         (self.law.loss, self.is_bad) = (loss, false);
     }

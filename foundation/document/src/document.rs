@@ -1,4 +1,4 @@
-//! A TOML document with the locations of its keys and values, and errors in our own words.
+//! A TOML document with the locations of its keys and values.
 
 use crate::error::{DocumentError, Problem};
 use crate::location::Sources;
@@ -29,8 +29,7 @@ impl Locations {
         self.spans.contains_key(path)
     }
 
-    /// The error `problem` at `path`, or at the nearest enclosing table if there is no value at
-    /// `path`.
+    /// The error `problem` at `path`, or at the nearest enclosing table that exists.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
@@ -48,8 +47,7 @@ impl Locations {
         DocumentError { problem, location: self.sources.location(span).map(Box::new), more: Box::default() }
     }
 
-    /// `path` with array elements named: `flow.1.count` becomes `flow.tcp.count`, or
-    /// `flow.#2.count` if the second element has no name.
+    /// `flow.1.count` becomes `flow.tcp.count`, or `flow.#2.count` if the element has no name.
     fn named(&self, path: &str) -> String {
         let mut named = Vec::new();
         let mut end = 0;
@@ -62,13 +60,13 @@ impl Locations {
     }
 
     fn path_at(&self, span: &Range<usize>) -> Option<&str> {
-        // The longest path, because `[a.b]` gives `a` and `a.b` one location.
+        // `[a.b]` gives `a` and `a.b` one location.
         let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
         at.max_by_key(|path| path.len())
     }
 }
 
-/// A parsed document: its value, the locations in it, and hashes of it after all changes.
+/// A parsed document.
 pub struct Read<T> {
     /// The value.
     pub value: T,
@@ -77,7 +75,7 @@ pub struct Read<T> {
     /// SHA-256 of the document after all changes, hexadecimal. It ignores comments, layout, the
     /// order of keys, and the table `output`.
     pub sha256: String,
-    /// As `sha256`, but without the keys that the argument `without` of [`read`] names.
+    /// As `sha256`, without the keys that [`read`] omits.
     pub sha256_without: String,
 }
 
@@ -86,7 +84,7 @@ pub fn read_document<T: DeserializeOwned>(name: &str, text: &str) -> Result<(T, 
     read(name, text, &[], &[]).map(|read| (read.value, read.locations))
 }
 
-/// One change to the document: the name of its source, and its text in the form of `--set`.
+/// A change to the document, in the form of `--set`.
 pub struct Change {
     /// Its name in errors, such as `--set`.
     pub source: &'static str,
@@ -98,9 +96,6 @@ pub struct Change {
 
 /// Parses `text` after applying `changes`. The hash [`sha256_without`](Read::sha256_without) omits
 /// the top-level keys in `without`.
-///
-/// Both hashes of [`Read`] cover the changed document in a canonical form: comments, layout and the
-/// order of keys do not matter.
 pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
@@ -115,8 +110,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Parses only `changes`, which replace top-level keys of a document that was read before. Updates
-/// `locations`, which are those of this document.
+/// Parses only `changes`, which replace top-level keys of the document that `locations` describes.
+/// Updates `locations`.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,
@@ -179,7 +174,7 @@ fn remove(table: &mut DeTable<'_>, path: &str) {
     }
 }
 
-/// Parses the document and applies `changes`; their texts become sources of `locations`.
+/// Parses `text` and applies `changes`. All these texts become sources of `locations`.
 fn parsed<'a>(
     name: &str,
     text: &'a str,
@@ -241,7 +236,7 @@ fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// The table that is not hashed, because it has no effect on results.
+/// This table has no effect on results.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
@@ -254,7 +249,7 @@ fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {
     })
 }
 
-/// The document in canonical form: sorted keys, uniform quotes, decimal numbers.
+/// The canonical form: sorted keys, uniform quotes, decimal numbers.
 fn canonical<'a, 't: 'a>(
     entries: impl Iterator<Item = (&'a Spanned<DeString<'t>>, &'a Spanned<DeValue<'t>>)>,
     out: &mut String,

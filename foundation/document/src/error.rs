@@ -10,14 +10,14 @@ use std::path::PathBuf;
 /// no clue to the intended key.
 pub const MAX_OWNERS: usize = 3;
 
-/// A rejected document: the problem and its location.
+/// A rejected document.
 #[derive(Debug)]
 pub struct DocumentError {
     /// The problem.
     pub problem: Problem,
     /// Its location; absent if the file could not be read.
     pub location: Option<Box<Location>>,
-    /// Other problems in the same document, in the order of the text.
+    /// Other problems, in the order of the text.
     pub more: Box<[DocumentError]>,
 }
 
@@ -117,7 +117,7 @@ pub enum Problem {
         key: String,
         /// The table that lacks it; empty for the top level.
         table: String,
-        /// Why it is required, or an alternative; may be empty.
+        /// The reason or an alternative; may be empty.
         note: String,
     },
     /// A value of the wrong type, or one that cannot be parsed.
@@ -128,7 +128,7 @@ pub enum Problem {
         /// The given value, followed by `; allowed: ` and the allowed values.
         message: String,
     },
-    /// A value of the right type that is invalid.
+    /// An invalid value of the right type.
     #[error("`{key}` is {given}, but {why}")]
     Refused {
         /// The dotted key.
@@ -150,11 +150,11 @@ pub enum Problem {
     },
 }
 
-/// The start of a note on a missing key that has an alternative, which is advice.
+/// Begins a note on a missing key that has an alternative.
 const ALTERNATIVE: &str = "or ";
 
 impl Problem {
-    /// The same problem, without control characters and with user text shortened.
+    /// Removes control characters and shortens user text.
     pub(crate) fn printable(mut self) -> Self {
         match &mut self {
             Problem::Unknown { given, .. }
@@ -180,7 +180,7 @@ impl Problem {
         self
     }
 
-    /// The second half of the message: the allowed values, and the nearest spelling.
+    /// The allowed values, and the nearest spelling.
     pub fn advice(&self) -> Option<String> {
         match self {
             Problem::NotFound { nearest, wanted, .. } => {
@@ -206,7 +206,7 @@ impl Problem {
                     None | Some([]) => listed(allowed),
                     Some(_) => format!("one of the {} that there are", allowed.len()),
                 };
-                // A single allowed word is the intended one, so there is no need to suggest it.
+                // A single allowed word needs no suggestion.
                 let meant = allowed.iter().map(String::as_str).filter(|_| allowed.len() > 1);
                 Some(format!("allowed: {known}{}", hint(given, meant)))
             }
@@ -229,17 +229,15 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// Merges `faults` into one error: the first, which contains the others. `None` if there are
-    /// none.
+    /// The first of `faults`, which then contains the others; `None` without faults.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
         let first = faults.next()?;
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds to the error of an unknown key the parts that have a parameter of this name, as
-    /// returned by `owners`. Changes nothing if there are more than three, or if an allowed key is
-    /// spelt similarly.
+    /// Adds to the error of an unknown key its `owners`: the parts with such a parameter. Changes
+    /// nothing if there are more than three, or if an allowed key is spelt similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };

@@ -7,8 +7,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Reads the file at `path`, of at most `max_bytes` bytes. If the file is missing, the error names
-/// the expected type of file, `wanted`: `a scenario file in TOML, such as
-/// scenarios/selfish-flow.toml`.
+/// the type `wanted`, such as `a scenario file in TOML`.
 pub fn read_text(path: &Path, max_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
     text_of(path, bounded(path, max_bytes, wanted)?)
 }
@@ -20,8 +19,7 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// Reads a file that is already open, from its start, for a process without the permission to open
-/// it. `path` is its name.
+/// Reads an open file from its start, for a process without the permission to open `path`.
 pub fn read_open(
     mut file: &File,
     path: &Path,
@@ -32,8 +30,8 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file. A file whose reported size exceeds `max` bytes is rejected unread.
-/// Any other file is read up to `max` bytes, and rejected if it contains more.
+/// Reads the bytes of a file of at most `max` bytes. Rejects a larger file unread if its reported
+/// size is larger, and otherwise after `max` bytes.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Checked before opening, because opening a pipe without a writer blocks forever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
@@ -55,7 +53,6 @@ fn refuse_by_kind(about: &fs::Metadata, path: &Path, max: u64) -> Result<(), Pro
     Ok(())
 }
 
-/// Reads `file` from its current position.
 fn rest(file: &File, path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     let about = file.metadata().map_err(|cause| unreadable(path, cause, wanted))?;
     refuse_by_kind(&about, path, max)?;
@@ -75,7 +72,6 @@ fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     }
 }
 
-/// The files in the directory of `path` with the same extension and the nearest names.
 fn neighbours(path: &Path) -> Vec<String> {
     near(path).unwrap_or_default()
 }

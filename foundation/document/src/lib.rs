@@ -1,9 +1,6 @@
-//! TOML documents: parsed with the location of each value, changed by `PATH=VALUE`, and rejected
-//! with helpful errors.
-//!
-//! An error states the given value, the allowed ones, the location, and the nearest correct
-//! spelling. Scenarios, studies and the gateway's configuration are such documents. This crate does
-//! not know the meaning of their keys.
+//! TOML documents: parsed with the location of each value, and changed by `PATH=VALUE`. Scenarios,
+//! studies and the gateway's configuration are such documents. This crate does not know the meaning
+//! of their keys.
 #![forbid(unsafe_code)]
 
 mod document;

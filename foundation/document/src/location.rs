@@ -3,7 +3,7 @@
 use crate::words::is_printable;
 use std::ops::Range;
 
-/// The longest line shown in full, in bytes. A longer one would fill the screen and hide the error.
+/// The longest line shown in full, in bytes. A longer one would hide the error.
 const MAX_LINE: usize = 240;
 /// The number of bytes kept before the location in a shortened line.
 const BEFORE: usize = 60;
@@ -58,7 +58,6 @@ struct Part {
 }
 
 impl Sources {
-    /// Adds a text and returns the offset at which it starts.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
         // Texts are one byte apart, to distinguish the end of a text from the start of the next.
         let start = self.parts.last().map_or(0, |part| part.start + part.text.len() + 1);
@@ -70,7 +69,7 @@ impl Sources {
         self.parts.first().map_or(0, |part| part.text.len())
     }
 
-    /// The location of `span`; `None` if there are no texts.
+    /// `None` if there are no texts.
     pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
         let at = self.parts.iter().rposition(|part| part.start <= span.start)?;
         let part = &self.parts[at];
@@ -183,7 +182,7 @@ mod tests {
         let lines: Vec<&str> = location.text.lines().collect();
         assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
         assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
-        // This span exceeds the shown part of its line, so it is cut with the line.
+        // This span exceeds the shown part of its line.
         let location = sources.location(10..long.len()).unwrap();
         assert!(location.text[location.span].ends_with("c = 3"));
         let location = sources.location(10..at).unwrap();

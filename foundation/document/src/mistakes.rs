@@ -15,8 +15,8 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
     let mut next = Some(first);
-    // The loop ends, because each iteration removes a value. There may be more iterations than
-    // mistakes: a table that lost a required value is removed by another iteration.
+    // Each iteration removes a value, so the loop ends. Some iterations only remove a table that
+    // lost a required value.
     for _ in 0..MAX_MISTAKES * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();
@@ -32,8 +32,8 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     found
 }
 
-/// Removes the value at `span`, or the value whose key is at `span`, and adds the span of its table
-/// to `robbed`.
+/// Removes the entry whose key or value has the span `span`, and adds `own`, its table's span, to
+/// `robbed`. Returns false if there is no such entry.
 fn taken_out(
     table: &mut DeTable<'_>,
     span: &Range<usize>,

@@ -1,9 +1,8 @@
 //! Deserializes TOML with serde, and reports each mistake with its type and location.
 //!
-//! The toml crate's deserializer passes three types of map to every struct: a table, a date, and a
-//! value with its span. The code that reads a struct is therefore compiled three times. That
-//! deserializer also reports mistakes as sentences. Here, there is one type of map, and mistakes
-//! are data.
+//! The toml crate's deserializer passes three types of map to every struct, so the code that reads
+//! a struct is compiled three times; it also reports mistakes as sentences. Here there is one type
+//! of map, and mistakes are data.
 
 use crate::error::Problem;
 use crate::words;
@@ -26,11 +25,17 @@ pub(crate) struct Mistake {
 #[derive(Debug)]
 enum Kind {
     /// A key or a word that is invalid at its location.
-    Unknown { what: &'static str, given: String, allowed: &'static [&'static str] },
-    /// The missing key of the table.
+    Unknown {
+        what: &'static str,
+        given: String,
+        allowed: &'static [&'static str],
+    },
     Missing(&'static str),
-    /// The actual and the expected type, in serde's terms.
-    Wrong { found: String, wanted: String },
+    /// Types in serde's terms.
+    Wrong {
+        found: String,
+        wanted: String,
+    },
     /// A message.
     Said(String),
 }
@@ -43,7 +48,6 @@ impl Mistake {
         Mistake { kind, span: NOWHERE }
     }
 
-    /// The same mistake at `span`, unless it has a location.
     fn at(mut self, span: &Range<usize>) -> Self {
         if self.span == NOWHERE {
             self.span = span.clone();
@@ -51,7 +55,7 @@ impl Mistake {
         self
     }
 
-    /// The mistake as a problem; `path` is the dotted path of its location.
+    /// `path` is the dotted path of the mistake's location.
     pub(crate) fn explained(self, path: Option<&str>) -> Problem {
         let key = path.unwrap_or_default();
         match self.kind {
@@ -107,7 +111,6 @@ impl de::Error for Mistake {
     }
 }
 
-/// `root` as a `T`, or its first mistake.
 pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T, Mistake> {
     T::deserialize(Node { value: Value::Table(root.get_ref()), span: root.span() })
 }
@@ -213,7 +216,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-/// A value that contains no other values, as one of the types that serde's visitors accept.
+/// A value without nested ones, as a type that serde's visitors accept.
 enum Scalar<'a> {
     Text(&'a str),
     Truth(bool),
@@ -224,8 +227,7 @@ enum Scalar<'a> {
     Date,
 }
 
-/// Converts a value without nested ones. It is not generic, so it is compiled once instead of per
-/// field type.
+/// This function is not generic, so it is compiled once instead of per field type.
 fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
     Ok(match value {
         DeValue::String(text) => Scalar::Text(text),

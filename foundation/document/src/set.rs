@@ -20,16 +20,16 @@ const MAX_STEPS: usize = 16;
 
 type Step<'a> = Spanned<Cow<'a, str>>;
 
-/// Applies `argument`. Errors give locations as offsets in the document's sources, in which
-/// `argument` begins at `start`.
+/// Applies `argument`, a `PATH=VALUE`, to `document`. Errors give locations as offsets in the
+/// document's sources, in which `argument` begins at `start`.
 pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: usize) -> Result<(), SetError> {
     let (path, value_at) = split(argument, start)?;
     let value = value(&argument[value_at..], start + value_at)?;
     place_in_table(document, &path, value)
 }
 
-/// Removes the value at `path` if it comes from the document's own text, the first `len` bytes of
-/// its sources. A value from another change stays.
+/// Removes the value at `path` if it comes from the first `len` bytes of the sources: the
+/// document's own text.
 pub(crate) fn remove(table: &mut DeTable<'_>, path: &str, len: usize) {
     let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
     match rest {
@@ -91,8 +91,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Parses `text` as TOML. Text that is not TOML becomes a string, so strings need no quotes in a
-/// shell. It is an error instead if it starts like a quoted string, an array or a table.
+/// Parses `text` as TOML. Other text becomes a string, so strings need no quotes in a shell. But
+/// text that starts like a quoted string, an array or a table must be TOML.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();
@@ -143,7 +143,7 @@ fn place_in_table<'a>(
         return Ok(());
     }
     if !table.contains_key(step.get_ref().as_ref()) {
-        // If the name of this new table is misspelt, the parser rejects it later, at `step`.
+        // If this name is misspelt, the parser rejects it later, at `step`.
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }
@@ -196,7 +196,7 @@ fn place_in_value<'a>(
 }
 
 /// The end of an error about a path below a plain value. If the value looks like the name of a
-/// choice, the text adds that a path may lead through this name; otherwise it is empty.
+/// choice, it names a path that may lead through the value.
 fn opened(above: &Step<'_>, plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
@@ -209,13 +209,11 @@ fn opened(above: &Step<'_>, plain: &DeValue<'_>) -> String {
     }
 }
 
-/// The name of an element of an array: its `label`, `group`, `name` or `id`.
 pub(crate) fn name_of<'v>(item: &'v DeValue<'_>) -> Option<&'v str> {
     ["label", "group", "name", "id"].iter().find_map(|key| item.get(*key)?.get_ref().as_str())
 }
 
-/// The index of the element that `step` names: by name, or else by index. A name of digits takes
-/// precedence over the index.
+/// The index of the element that `step` names. A name of digits takes precedence over an index.
 fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usize, SetError> {
     let name = step.get_ref().as_ref();
     let names: Vec<Option<String>> =

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// `table` as a TOML document, in the original order. Plain values come first, because after a
-/// heading they would belong to its table. Tables within a table are on one line. Comments and
-/// layout are lost.
+/// `table` as TOML in the original order, without comments and layout. Plain values come first,
+/// because after a heading they would belong to its table. Inner tables are on one line.
 pub(crate) fn document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     let (sections, plain): (Vec<_>, Vec<_>) = in_order(table).into_iter().partition(|(_, v)| is_section(v));
@@ -26,7 +25,6 @@ pub(crate) fn document(table: &DeTable<'_>) -> String {
     out
 }
 
-/// `value` on one line.
 pub(crate) fn inline(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => quoted(text),
@@ -46,14 +44,14 @@ pub(crate) fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `text` as a basic TOML string. Escapes quotes, backslashes and control characters, as TOML
-/// requires, and other unprintable characters.
+/// `text` as a basic TOML string. Escapes quotes, backslashes, and control and other unprintable
+/// characters.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            // Four digits suffice, because all unprintable characters are below U+10000.
+            // All unprintable characters are below U+10000, so four digits are enough.
             c if c.is_control() || !is_printable(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
@@ -62,15 +60,14 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The entries of `table` in their original order. Changed entries come last: their location is in
-/// the argument of `--set`, with offsets after the file.
+/// The entries of `table` in their original order. Entries changed by `--set` come last, because
+/// the offsets in its argument follow those in the file.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries.into_iter().map(|(name, value)| (name.get_ref().as_ref(), value.get_ref())).collect()
 }
 
-/// Does the value need a heading?
 fn is_section(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,

@@ -12,8 +12,7 @@ pub fn shortened(text: &str) -> String {
     cut(text, MAX_CHARS)
 }
 
-/// Spells out the control characters of a message, and cuts it after 1000 characters, which few
-/// messages reach.
+/// Spells out control characters, and cuts after 1000 characters, which few messages reach.
 pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }
@@ -30,7 +29,7 @@ pub fn is_printable(c: char) -> bool {
     !c.is_control() && !turns && !ends_a_line && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Describes a type mismatch at `key` in TOML terms; `found` and `wanted` are serde's names.
+/// Describes a type mismatch in TOML terms; `found` and `wanted` are serde's names.
 pub(crate) fn wrong(key: &str, found: &str, wanted: &str) -> String {
     format!("{} was given; allowed: {}", given(found), allowed(key, wanted))
 }

@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-/// The description of a discipline in the catalogue, from the discipline's own file.
+/// The description of a discipline in the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// Its family.
     pub family: Family,
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Its state, and the flows, classes or packets that it covers.
+    /// The state that it keeps, such as "90 bytes per queue, 1024 queues".
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,

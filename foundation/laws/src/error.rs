@@ -7,8 +7,7 @@ use alloc::string::ToString;
 use core::fmt::{self, Display};
 use fairwire_parameters::OutOfRange;
 
-/// A parameter out of range. The fields are public so that a caller can point at the line in its
-/// file.
+/// A parameter out of range. Callers use the public fields to find the parameter's line in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
@@ -16,8 +15,8 @@ pub struct BadParameter {
     /// The parameter's name, as given. For an item of a list, the path to the item, with its index
     /// from 0: `band.0.discipline`.
     pub parameter: Cow<'static, str>,
-    /// The path of the outer disciplines' tables, such as `prio.band.0.discipline` for the first
-    /// band. Empty for an outermost discipline.
+    /// The path of the outer disciplines' tables, such as `prio.band.0.discipline`. Empty for an
+    /// outermost discipline.
     pub within: String,
     /// The value given, or the default.
     pub given: String,
@@ -38,7 +37,7 @@ impl BadParameter {
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
 
-    /// This error, for `key` in the item at index `place` of the parameter, which is a list.
+    /// This error, for `key` in the list item at index `place`.
     pub fn of_item(self, place: usize, key: &str) -> Self {
         BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
     }
@@ -57,7 +56,7 @@ impl Display for BadParameter {
     }
 }
 
-/// Adds the name of the discipline to an error about a parameter.
+/// Adds the discipline's name to an error.
 pub trait Of<T> {
     /// Attributes the error to `discipline`.
     fn of(self, discipline: &'static str) -> Result<T, BadParameter>;
@@ -105,7 +104,7 @@ impl Parameter {
         Parameter { discipline, name }
     }
 
-    /// The error that refuses the `given` value of the parameter, with the allowed values.
+    /// The error that refuses the `given` value.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,

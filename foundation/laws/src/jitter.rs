@@ -5,10 +5,9 @@ use fairwire_core::{Duration, Jitter, Rng};
 
 /// Jitter with a normal distribution; a draw below zero counts as zero.
 ///
-/// With a correlation ρ, the normal values are an autoregressive process of first order: each is ρ
-/// times its predecessor plus √(1 - ρ²) times a fresh value. So mean and deviation are as given for
-/// any ρ, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with weights ρ
-/// and 1 - ρ, which makes the deviation smaller.)
+/// With a correlation ρ, each normal value is ρ times its predecessor plus √(1 - ρ²) times a fresh
+/// value. So mean and deviation are as given for any ρ, and packets k apart have the correlation
+/// ρᵏ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     mean: Duration,
@@ -17,8 +16,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Jitter with this mean, standard deviation and correlation; `None` unless the correlation is
-    /// from 0 to below 1.
+    /// `None` unless the correlation is from 0 to below 1.
     pub fn new(mean: Duration, deviation: Duration, correlation: f64) -> Option<Self> {
         (0.0..1.0).contains(&correlation).then_some(Normal { mean, deviation, correlation })
     }
@@ -82,9 +80,9 @@ mod tests {
             let normal = Normal::new(Duration::from_ms(300), Duration::from_ms(15), rho).expect("below 1");
             let taken = taken(normal, true);
             let (mean, deviation, lag_1) = moments(&taken, 1);
-            // For rho = 0, 0.25 and 0.9, the standard error of the mean is 15 x sqrt((1 + rho) / (1
-            // - rho) / 1e5) = 0.05, 0.06 and 0.2 ms. That of the deviation is 0.03, 0.04 and 0.1
-            // ms, and that of a correlation is below 0.004.
+            // The standard errors are as follows, for rho = 0, 0.25 and 0.9. The mean: 15 x sqrt((1
+            // + rho) / (1 - rho) / 1e5) = 0.05, 0.06 and 0.2 ms. The deviation: 0.03, 0.04 and 0.1
+            // ms. A correlation: below 0.004.
             assert!((mean - 300.0).abs() < 0.5, "{rho}: {mean}");
             assert!((deviation - 15.0).abs() < 0.3, "{rho}: {deviation}");
             assert!((lag_1 - rho).abs() < 0.03, "{rho}: {lag_1}");
@@ -96,9 +94,9 @@ mod tests {
     fn no_delay_is_negative_and_the_order_is_kept() {
         let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
         let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
-        // A fraction of 0.02275 of the 100 000 draws is more than 2 standard deviations (sd) below
-        // the mean. The sd of their count would be 47 for independent draws. The correlation
-        // multiplies it by at most sqrt(5/3), and the range allows four such sd.
+        // Of the 100 000 draws, 2.275 % are more than 2 standard deviations (sd) below the mean.
+        // The sd of their count would be 47 for independent draws. The correlation multiplies it by
+        // at most sqrt(5/3), and the range allows four such sd.
         assert!((2_030..2_520).contains(&at_once), "{at_once}");
         assert_eq!(taken(normal, false).len(), 100_000);
         assert_eq!(

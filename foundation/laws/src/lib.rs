@@ -1,9 +1,8 @@
-//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions. One
-//! algorithm per file.
+//! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions.
 //!
-//! Parameters are *given*, then *checked*, then *built*. A `Spec` holds the parameters given, each
-//! optional and with a documented default. Checking a `Spec` at a [`Site`] gives a `Config` or a
-//! [`BadParameter`]. A `Config` builds the discipline. There are no setters.
+//! Parameters are *given*, then *checked*, then *built*. A `Spec` holds the parameters given.
+//! Checking it at a [`Site`] gives a `Config` or a [`BadParameter`]. A `Config` builds the
+//! discipline. There are no setters.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -23,11 +22,10 @@
 //! # Ok::<(), fairwire_laws::BadParameter>(())
 //! ```
 //!
-//! The crate needs an allocator and no operating system. It reads no clock, does no I/O, and holds
-//! no `unsafe`. Nothing here allocates after construction. With the feature `serde`, parameters can
-//! be read from any format and have a schema; the crate `fairwire-catalogue` finds disciplines by
-//! name. With the feature `text`, a law is found by its name here, and reads its parameters from
-//! TOML, which suffices for a program without serde.
+//! The crate needs an allocator and no operating system. It reads no clock and does no I/O. Nothing
+//! here allocates after construction. With the feature `serde`, parameters can be read from any
+//! format and have a schema. With the feature `text`, the module `named` finds a law by its name
+//! and reads the law's parameters from TOML.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -1,17 +1,17 @@
-//! Estimates of the memory that tables take, from the structures in other files.
+//! Estimates of the memory that tables take.
 
 /// Bytes of a slot of a buffer, with its links and its entry in the flow index.
 pub const SLOT: u64 = 150;
-/// The bytes of a queue with a separate law, including its entry in the round: the maximum over all
-/// laws in the catalogue.
+/// Bytes of a queue that has its own law, and of its entry in the round robin: the most that any law
+/// takes.
 pub(crate) const LAW: u64 = 130;
-/// The bytes that sharing between hosts adds per queue, in the scheduler and the dropper: each
-/// queue may have its own host.
+/// The bytes per queue that sharing between hosts adds to the scheduler and the dropper, if each
+/// queue belongs to a different host.
 pub const HOST: u64 = 220;
-/// Bytes of a bucket, or of a sample, with its flow and its entry in the index.
+/// Bytes of a bucket or a sample, with its flow and index entry.
 pub(crate) const BUCKET: u64 = 48;
 
-/// The default number of flows with a bucket, for a buffer of `packets`.
+/// The default number of flows with buckets.
 pub fn flows(packets: u64) -> u64 {
     (4 * packets).max(4096)
 }

@@ -117,8 +117,7 @@ fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
-/// The scheduler and the dropper of a name such as `drr+faba`. The name is split at the last `+`,
-/// since `wf2q+` itself has one.
+/// The name is split at the last `+`, since `wf2q+` has one.
 fn both(name: &str) -> Option<(Kind, &'static Entry)> {
     let (scheduler, dropper) = name.rsplit_once('+')?;
     let kind =

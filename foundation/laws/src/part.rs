@@ -7,7 +7,7 @@ use core::any::Any;
 use fairwire_core::ClassTerms;
 use fairwire_parameters::{Role, Roles};
 
-/// The classes among which a discipline shares.
+/// The classes between which a discipline shares the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassSupport {
     /// None: the discipline distinguishes only flows.
@@ -20,8 +20,8 @@ pub enum ClassSupport {
     Queues,
 }
 
-/// The parameters of one discipline, for callers that size it or adapt it to a link. The
-/// [roles](crate::role) of fields declare most properties; the remaining ones are here.
+/// A discipline's parameters, for callers that size it or adapt it to a link. The
+/// [roles](crate::role) of fields declare the other properties.
 pub trait Part: Any + Roles {
     /// The estimated bytes of the discipline's tables for a buffer of `packets`, excluding the
     /// buffer itself and a scheduler given as a parameter. 0 if the tables are small compared with
@@ -30,7 +30,7 @@ pub trait Part: Any + Roles {
         0
     }
 
-    /// The classes among which the discipline shares, with the given parameters.
+    /// The classes between which the discipline shares the link.
     fn classes(&self) -> ClassSupport {
         let weights = role::WEIGHTS.name_in(self).or(role::FLOW_WEIGHTS.name_in(self));
         if role::TREE.name_in(self).is_some() {
@@ -42,7 +42,7 @@ pub trait Part: Any + Roles {
         }
     }
 
-    /// The key by which classes or their weights were given, if any.
+    /// The name of the parameter that gave classes or their weights, if any.
     fn typed_classes(&self) -> Option<&'static str> {
         fn typed<T: 'static>(role: Role<T>, part: &(impl Roles + ?Sized)) -> Option<Option<&'static str>> {
             role.name_in(part).map(|name| role.given(part).is_some().then_some(name))
@@ -56,8 +56,8 @@ pub trait Part: Any + Roles {
         })
     }
 
-    /// Shares first between hosts, identified by the upper half of flow hashes, then between the
-    /// flows of each host. Returns false if the given parameters prevent it.
+    /// Shares first between hosts (the upper half of a flow hash), then between the flows of each
+    /// host. Returns false if the given parameters prevent this.
     fn set_hosts(&mut self) -> bool {
         false
     }
@@ -81,12 +81,12 @@ pub trait Part: Any + Roles {
 }
 
 impl dyn Part {
-    /// Can any scheduler serve the discipline?
+    /// Can every scheduler serve the discipline?
     pub fn takes_scheduler(&mut self) -> bool {
         SCHEDULER.slot(self).is_some() && self.dropper_mut().is_none()
     }
 
-    /// Sets the parameter of `role`, if there is one and it was not given.
+    /// Sets the parameter of `role`, unless it was given.
     pub fn set_default<T: 'static>(&mut self, role: Role<T>, value: T) {
         if let Some(slot) = role.slot(self) {
             slot.get_or_insert(value);
@@ -111,8 +111,8 @@ impl dyn Part {
         }
     }
 
-    /// Shares between the classes of a tree, numbered by their indices, parents first. No effect
-    /// without a [tree](ClassSupport::Tree).
+    /// Shares between the classes of a tree. A class's number is its index in `classes`, and
+    /// parents come first. No effect without a [tree](ClassSupport::Tree).
     pub fn set_tree(&mut self, classes: &[ClassTerms]) {
         let class = |(id, terms): (u32, &ClassTerms)| TreeClass {
             id: Some(id),

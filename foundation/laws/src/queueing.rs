@@ -1,5 +1,4 @@
-//! The parameters that every dropper has besides those of its law: a buffer, an order of service,
-//! and the response to signals.
+//! The parameters that every dropper has besides those of its law.
 
 use crate::error::BadParameter;
 use crate::role;
@@ -11,7 +10,6 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Dropper};
 use fairwire_parameters::parameters;
 
-/// Declares the parameters that every dropper has, and the default of its ECN policy.
 macro_rules! queueing {
     ($(#[$($about:tt)*])* $name:ident, $default:ident: $(#[$($ecn:tt)*])*) => {
         $(#[$($about)*])*
@@ -59,8 +57,8 @@ queueing! {
 }
 
 queueing! {
-    /// [`Queueing`] for laws that mark in Linux, alone or in each of many queues. They mark unless
-    /// `ecn` is "drop".
+    /// [`Queueing`] for laws that mark unless `ecn` is "drop". In Linux these laws mark, alone or
+    /// in each of many queues.
     Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
@@ -80,7 +78,7 @@ pub struct CheckedQueue {
 }
 
 impl CheckedQueue {
-    /// The discipline, in which `dropper` refuses, marks and makes room for packets.
+    /// The discipline with `dropper`.
     pub fn serve(&self, dropper: impl Dropper + 'static) -> Box<dyn Discipline> {
         self.service.queue(self.room.limit, self.ecn, dropper)
     }

@@ -1,6 +1,5 @@
-//! Roles of parameters, by which callers find a parameter without knowing which discipline has it.
-//! Such callers are a gateway that adapts a discipline to its link, and an outer discipline. A
-//! field declares its role, such as `#[parameter(is = role::BUFFER)]`.
+//! Roles of parameters. A gateway or an outer discipline finds a parameter by its role, whichever
+//! discipline has it. A field declares its role, such as `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;
@@ -17,8 +16,7 @@ pub const ECN: Role<EcnChoice> = Role::named("ecn");
 /// The unit in which flows are counted. On a real link the default is bytes.
 pub const MEASURE: Role<Measure> = Role::named("measure");
 
-/// The duration of a round with few backlogged flows: their quanta grow to fill it, so packets are
-/// served in trains.
+/// The duration of a round. With few backlogged flows, quanta grow to fill it.
 pub const ROUND: Role<Quantity<Duration>> = Role::named("round");
 
 /// The number of queues.
@@ -33,7 +31,7 @@ pub const FREE_BELOW: Role<Quantity<Level>> = Role::named("free below");
 /// The weights of classes.
 pub const WEIGHTS: Role<Weights> = Role::named("weights");
 
-/// The weights of classes, if each flow of a class has the weight of the class.
+/// The weights of classes, if each flow has the weight of its class.
 pub const FLOW_WEIGHTS: Role<Weights> = Role::named("weights of flows");
 
 /// The unit that has a bucket and a weight: a flow or a class.

@@ -1,4 +1,4 @@
-//! The site of a discipline: the properties of its link that the discipline may know.
+//! The properties of a link that its discipline may know.
 
 use crate::error::{BadParameter, Parameter};
 use crate::spec::Quantity;
@@ -13,8 +13,8 @@ pub struct Site<'a> {
     pub rate: Rate,
     /// The size of the buffer, unless the discipline's parameters set it.
     pub buffer: Amount,
-    /// The size of a typical packet on the wire, in bytes. Laws that count packets convert bytes or
-    /// time by it.
+    /// The size of a typical packet on the wire, in bytes. Laws that count packets use it to
+    /// convert bytes or time.
     pub packet_bytes: u32,
     /// The seed of the run.
     pub seed: Seed,
@@ -22,12 +22,11 @@ pub struct Site<'a> {
     pub stream: &'a str,
 }
 
-/// The maximum number of slots. More slots are an error, so they cannot exhaust the host's memory.
-/// A slot, with its links and its entry in the flow index, takes about 150 bytes, allocated at
-/// construction.
+/// The maximum number of slots, which protects the host's memory: a slot takes about 150 bytes,
+/// allocated at construction.
 pub const MAX_SLOTS: u32 = 1 << 24;
 
-/// The buffer of one discipline at one site: checked, as a limit and in packets.
+/// The checked buffer of one discipline at one site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     /// As given.
@@ -39,12 +38,12 @@ pub struct Room {
 }
 
 impl Site<'_> {
-    /// The random stream of the discipline called `name` at this site.
+    /// The random stream of the discipline `name`.
     pub fn rng(&self, name: &str) -> Rng {
         self.seed.stream(&format!("{}/{name}", self.stream))
     }
 
-    /// The buffer of `discipline`: `own` if its parameters give a size, otherwise the site's.
+    /// The buffer of `discipline`: `own` if given, otherwise the site's.
     pub fn room(
         &self,
         discipline: &'static str,

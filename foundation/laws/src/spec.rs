@@ -1,5 +1,4 @@
-//! The types that all specs share: quantities with their unit, the ECN policy, the measure, and
-//! weights.
+//! The types that all specs share.
 
 use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
@@ -48,8 +47,7 @@ pub enum Measure {
     /// Packets: each counts as one.
     #[default]
     Packets,
-    /// Bytes: a long packet counts more than a short one, both in the average queue and in the
-    /// probability of a signal.
+    /// Bytes: a long packet counts more, in the average queue and in the probability of a signal.
     Bytes,
 }
 
@@ -108,7 +106,7 @@ pub enum Share {
 }
 
 /// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice the share of an unlisted class,
-/// and class 2 half of it. A flow has the weight of its class; an unlisted class has weight 1.
+/// which has weight 1. A flow has the weight of its class.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -195,7 +193,6 @@ impl WeightOf {
         self.by_class.get(class as usize).copied().unwrap_or(1.0)
     }
 
-    /// The different weights that a class can have, in ascending order.
     pub(crate) fn distinct(&self) -> Box<[f64]> {
         let mut weights: Vec<f64> = self.by_class.iter().copied().chain([1.0]).collect();
         weights.sort_by(f64::total_cmp);
@@ -203,7 +200,7 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Is no class listed? Then all weights are 1 and need no lookup.
+    /// Is no class listed? Then all weights are 1.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }
@@ -213,7 +210,6 @@ impl WeightOf {
         self.by_class.len()
     }
 
-    /// The weight of `class`, if it is listed and so changeable.
     pub(crate) fn find(&self, class: u32) -> Result<Weight, SetWeightError> {
         match self.by_class.get(class as usize) {
             Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),

@@ -3,8 +3,7 @@
 use fairwire_core::{Duration, Time};
 
 /// The next time of a timer that was due at `next` and whose period changes from `before` to
-/// `after`: one new period after its last time, but not before `now`. An equal period changes
-/// nothing.
+/// `after`: one new period after its last time, but not before `now`.
 pub(crate) fn rescheduled(next: Time, before: Duration, after: Duration, now: Time) -> Time {
     if before == after { next } else { (next.saturating_sub(before) + after).max(now) }
 }

@@ -1,7 +1,7 @@
 //! No discipline allocates after construction.
 //!
-//! This is a separate program rather than a set of `#[test]`s: it counts the allocations of the
-//! entire process, and the test runner's threads allocate at any time.
+//! This is a separate program because it counts the allocations of the entire process, and the test
+//! runner's threads allocate at any time.
 
 use fairwire_catalogue::{self as catalogue, Entry};
 use fairwire_catalogue::{Parameters, build};
@@ -17,7 +17,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000), Amount::Bytes(200_000)];
 
-/// The settings to test: both ECN policies, and every option that adds state.
+/// Both ECN policies, and every option that adds state.
 fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let has = |name: &str| page.parameters.iter().any(|parameter| parameter.name == name);
@@ -60,8 +60,8 @@ fn main() {
     }
 }
 
-/// Drains `queue` while packets of all types wait, and changes the weights of classes, whether or
-/// not the discipline has weights.
+/// Fills and drains `queue` several times. Also sets the weights of classes, even if the discipline
+/// has no weights.
 fn change(queue: &mut dyn Discipline) {
     for round in 0..6u64 {
         for i in 0..200u64 {
@@ -78,8 +78,7 @@ fn change(queue: &mut dyn Discipline) {
     }
 }
 
-/// Offers 1.5 times the link's rate from more flows than any table has room for. One packet in
-/// sixteen has the minimum or maximum length.
+/// Offers 1.5 times the link's rate from more flows than any table has room for.
 fn overload(queue: &mut dyn Discipline) {
     for i in 0..60_000u64 {
         let now = Time::from_ns(i * 273_067);

@@ -17,17 +17,15 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The default [`mtu`](LinkBuilder::mtu) of a link, in bytes: Ethernet's.
+/// The default [`mtu`](LinkBuilder::mtu), in bytes: Ethernet's.
 pub const DEFAULT_MTU: u32 = 1500;
 /// The maximum of [`mtu`](LinkBuilder::mtu): 1 MiB, the longest quantum of a scheduler.
 pub const MAX_MTU: u32 = 1 << 20;
-/// The default [`buffer`](LinkBuilder::buffer) of a link, in packets.
+/// The default [`buffer`](LinkBuilder::buffer), in packets.
 pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
 
-/// A description of a link. Each method sets one property; [`build`](LinkBuilder::build) reports
-/// all mistakes at once.
-///
-/// A second call of a method replaces the first.
+/// A description of a link. Each method sets one property, and a second call replaces the first.
+/// [`build`](LinkBuilder::build) reports all mistakes at once.
 pub struct LinkBuilder<T, I = Duration> {
     rate: Option<Rate>,
     law: RateLaw,
@@ -83,9 +81,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         builder
     }
 
-    /// Sets the discipline that shares the link, by its name in the catalogue, or with parameters
-    /// in TOML: `"drr+lqd"`, `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets'
-    /// } }"`. Default: `"tail-drop"`.
+    /// Sets the discipline by its name in the catalogue, or with parameters in TOML: `"drr+lqd"`,
+    /// `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. Default: `"tail-drop"`.
     #[cfg(feature = "catalogue")]
     #[must_use]
     pub fn queue(mut self, name: impl Into<String>) -> Self {
@@ -99,9 +96,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sets a built discipline that shares the link, from `fairwire-laws` or from your code. It
-    /// brings a buffer, so [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply
-    /// to it.
+    /// Sets a built discipline, from `fairwire-laws` or your code. It brings a buffer, so
+    /// [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply.
     #[must_use]
     pub fn discipline(mut self, discipline: Box<dyn Discipline>) -> Self {
         self.queue = Queue::Made(discipline);
@@ -109,8 +105,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
-    /// its parameters say otherwise. By default, as in a scenario, disciplines mark if they do so
-    /// in Linux, and the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops too.
+    /// its parameters say otherwise: with `{ codel = { ecn = "drop" } }`, CoDel drops. By default,
+    /// disciplines mark if they do so in Linux, and the laws of papers drop.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
@@ -152,9 +148,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Changes the rate at each of these times, counted from the start of the link: `[("5 s", "10
-    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. Times must ascend. A packet being transmitted at a change
-    /// continues at the new rate.
+    /// Changes the rate at each of these ascending times since the start of the link: `[("5 s", "10
+    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. A packet being transmitted continues at the new rate.
     #[must_use]
     pub fn steps<A: Quantity<Span>, R: Quantity<Rate>>(
         mut self,
@@ -201,12 +196,12 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sends packets according to the text of a trace, which repeats, instead of at a constant
-    /// rate. Disciplines and buffers still use the rate given to [`Link::new`]. The formats are
+    /// Sends packets at the rates of a trace, which repeats. Disciplines and buffers use the rate
+    /// given to [`Link::new`]. The formats are
     ///
     /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;
-    /// - two columns: each line is a time in seconds and the rate in Mbit/s [from then
+    /// - two columns: a time in seconds and the rate in Mbit/s [from then
     ///   on](fairwire_core::Pattern::parse); the last line states when the trace repeats.
     #[must_use]
     pub fn trace(mut self, text: &str) -> Self {
@@ -215,7 +210,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Scales the preceding [`trace`](Self::trace) or [`pattern`](Self::pattern) to the mean rate
-    /// `mean`, without changing its times.
+    /// `mean`, keeping its times.
     #[must_use]
     pub fn scale_to(mut self, mean: impl Quantity<Rate>) -> Self {
         if let Some(mean) = self.checked("scale_to", mean.read()) {
@@ -225,10 +220,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Takes delays from the text of a file of round trips. The delay of a packet is
-    /// [half](DelayTrace::parse) of a round trip. The file is the JSON of irtt, or columns of
-    /// seconds and ms; -1 means an outage, in which packets are lost. Order is preserved. A buffer
-    /// in `bdp` uses the delay given for the link.
+    /// Takes delays from the text of a file of round trips: the JSON of irtt, or columns of seconds
+    /// and ms. A packet's delay is [half](DelayTrace::parse) of a round trip; -1 means an outage,
+    /// in which packets are lost. Order is preserved. A buffer in `bdp` uses the link's given
+    /// delay.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);
@@ -236,8 +231,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Like [`delays`](Self::delays), for the return link of a link with the same file. If the
-    /// answer is immediate, both delays together are the [round trip](DelayTrace::back) at the time
-    /// at which the packet was sent.
+    /// answer is immediate, both delays add up to the [round trip](DelayTrace::back) at the time of
+    /// sending.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));
@@ -253,9 +248,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Loses all packets whose last bit is sent in an outage. Each outage is given by its start,
-    /// counted from the start of the link, and its duration: `[("5 s", "2 s"), ("20 s", "500
-    /// ms")]`. Times must ascend, and outages may not overlap. The queue continues to send.
+    /// Loses all packets whose last bit is sent in an outage. An outage is its start, since the
+    /// start of the link, and its duration: `[("5 s", "2 s"), ("20 s", "500 ms")]`. Times must
+    /// ascend, without overlap. The queue continues to send.
     #[must_use]
     pub fn outages<A: Quantity<Span>, F: Quantity<Span>>(
         mut self,
@@ -286,8 +281,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Adds a random delay to each packet, uniform from zero to `most`. Order is preserved: no
-    /// packet overtakes a packet that left the queue earlier.
+    /// Adds a random delay to each packet, uniform from zero to `most`. Order is preserved.
     #[must_use]
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
         let most = self.checked("jitter", most.read()).filter(|most| !most.is_zero());
@@ -348,7 +342,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Sets the link's time zero, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
-    /// report count. Default: zero for a [`Duration`], and the instant of the first call for an
+    /// report count. Default: zero for a [`Duration`], and the first call for an
     /// [`Instant`](std::time::Instant).
     #[must_use]
     pub fn starts_at(mut self, start: I) -> Self {
@@ -359,10 +353,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// Builds the link.
     ///
     /// # Errors
-    /// The error names all mistakes together:
+    /// All mistakes together:
     ///
     /// - a text that is not a quantity, a rate of zero, or a number that is not a probability,
-    /// - an unknown discipline, or invalid parameters of a discipline,
+    /// - an unknown discipline, or invalid parameters,
     /// - a buffer without room for one packet of `mtu` bytes.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
@@ -373,7 +367,6 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self.delay
     }
 
-    /// Builds the link, with `name` as the default name, on a path with `round_trip`.
     pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
         let name = self.name.take().unwrap_or_else(|| name.into());
         let nothing = || {
@@ -431,7 +424,6 @@ pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     Ok(loss)
 }
 
-/// The rate for checking a queue if the given rate is invalid.
 const ANY_RATE: Rate = Rate::from_bps(1_000_000).expect("not zero");
 
 impl<T: Clone, I: Moment> LinkBuilder<T, I> {

@@ -6,9 +6,9 @@ use crate::link::Link;
 use crate::moment::Moment;
 use std::time::Duration;
 
-/// Two links between the same two ends, one in each direction. They share only the round-trip time,
-/// which a buffer in `bdp` uses. With instants, each link starts at its first call unless both have
-/// a [`starts_at`](LinkBuilder::starts_at).
+/// Two links, one in each direction. They share only the round-trip time, which a buffer in `bdp`
+/// uses. If times are instants, each link starts at its first call, unless both links have a
+/// [`starts_at`](LinkBuilder::starts_at).
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};
@@ -29,11 +29,11 @@ pub struct Duplex<T, I = Duration> {
 }
 
 impl<T, I: Moment> Duplex<T, I> {
-    /// Builds both links. A link without a name is called `forward` or `back`, so the links draw
-    /// different random numbers.
+    /// Builds both links. The default names `forward` and `back` give them different random
+    /// numbers.
     ///
     /// # Errors
-    /// The mistakes in either link, as in [`LinkBuilder::build`].
+    /// Mistakes in either link, as in [`LinkBuilder::build`].
     pub fn new(forward: LinkBuilder<T, I>, back: LinkBuilder<T, I>) -> Result<Self, BadLink> {
         let round_trip = forward.delay() + back.delay();
         let forward = forward.build_as("forward", round_trip);

@@ -1,8 +1,8 @@
-//! Mistakes in the description of a link, and in packets.
+//! Mistakes in links and in packets.
 
 use std::fmt;
 
-/// A link that could not be built, with all mistakes in its description.
+/// All mistakes in the description of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLink {
     /// The mistakes, in the order of the calls; at least one.
@@ -13,7 +13,7 @@ pub struct BadLink {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The method of [`LinkBuilder`](crate::LinkBuilder) with the mistake, such as `loss`. In a
-    /// [`Duplex`](crate::Duplex) it follows the direction: `back.loss`.
+    /// [`Duplex`](crate::Duplex) the direction precedes the method: `back.loss`.
     pub method: String,
     /// The value given and the allowed values.
     pub message: String,
@@ -46,8 +46,7 @@ impl fmt::Display for Mistake {
 impl std::error::Error for BadLink {}
 
 /// A packet that the link refuses, because it has no bytes, or more than the link's
-/// [`mtu`](crate::LinkBuilder::mtu). It is not counted. If the caller ignores this error, such
-/// packets are lost silently.
+/// [`mtu`](crate::LinkBuilder::mtu). It is not counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotSent<T> {
     /// The payload, returned to the caller.

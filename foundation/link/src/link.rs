@@ -1,4 +1,4 @@
-//! The link: a queue in front of a transmitter, and a wire.
+//! A queue, a transmitter, and a wire.
 
 use crate::builder::{LinkBuilder, Parts, probable};
 use crate::error::{Mistake, NotSent};
@@ -16,23 +16,22 @@ use std::time::Duration;
 
 /// A link in one direction, with payloads of type `T` and times of type `I`.
 ///
-/// A packet that is [sent](Link::send) enters the queue, is transmitted at the link's rate, and
-/// reaches the far end a delay later, where [`receive`](Link::receive) returns it. The link works
-/// when it is called, at the exact times at which work is due, so the frequency of calls does not
-/// affect the results.
+/// A [sent](Link::send) packet enters the queue, is transmitted at the link's rate, and arrives a
+/// delay later, when [`receive`](Link::receive) returns it. Calls do all due work at its exact
+/// times, so the frequency of calls does not affect the results.
 ///
 /// # Time
-/// Time is an argument. A time before the latest time given counts as the latest, and
+/// Time is an argument. A time before the latest given counts as the latest, and
 /// [`LinkReport::backward_calls`] counts such calls. Work due at an instant is done before a packet
-/// sent at that instant.
+/// is sent then.
 ///
 /// # Memory
 /// The buffer bounds the queue. Rate and delay bound the packets on the wire, if the caller
-/// receives arrived packets. The report stores eight bytes per delivered packet.
+/// receives them. The report stores eight bytes per delivered packet.
 pub struct Link<T, I = Duration> {
     server: Server,
     law: RateLaw,
-    /// Is the link down? Then the server is not polled, because a packet that it takes would never
+    /// Is the link down? If so, the server is not polled, because a polled packet would never
     /// leave.
     is_down: bool,
     delay: Span,
@@ -41,7 +40,7 @@ pub struct Link<T, I = Duration> {
     wire: Wire,
     clock: Clock<I>,
     mtu: u32,
-    /// The packets inside the link, by [`Packet::frame`]. `free` lists unused indices.
+    /// Packets by [`Packet::frame`]. `free` lists unused indices.
     inside: Vec<Option<Inside<T>>>,
     free: Vec<u32>,
     /// Packets that have left the queue, in order of arrival.
@@ -60,18 +59,17 @@ type Lost<T> = Option<VecDeque<(Inside<T>, Option<Cause>)>>;
 pub struct Arrival<T, I = Duration> {
     /// The payload, as sent.
     pub payload: T,
-    /// The bytes of the packet, as given.
+    /// The bytes, as given.
     pub bytes: usize,
-    /// The flow of the packet, as given.
+    /// The flow, as given.
     pub flow: u64,
     /// The ECN codepoint: [`Ecn::Ce`] if the queue has marked the packet.
     pub ecn: Ecn,
-    /// The reason why the queue marked the packet; `None` if it did not.
+    /// Why the queue marked the packet; `None` if it did not.
     pub mark: Option<Cause>,
-    /// The time at which the packet was sent.
+    /// When the packet was sent.
     pub sent: I,
-    /// The time at which the packet's last bit reached the far end, at or before the time of the
-    /// call.
+    /// When the packet's last bit arrived, at or before the time of the call.
     pub arrived: I,
 }
 
@@ -128,8 +126,7 @@ impl<T, I: Moment> Link<T, I> {
     ///
     /// # Errors
     /// If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is returned,
-    /// and only the link's time has changed. A drop by the queue is not an error, because a sender
-    /// does not learn of it.
+    /// and only the link's time has changed. A drop by the queue is not an error.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
         self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
     }
@@ -158,7 +155,7 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// The next dropped or lost packet. `None` if there is none, and always without
+    /// The next dropped or lost packet. Always `None` without
     /// [`keep_lost`](LinkBuilder::keep_lost).
     pub fn take_lost(&mut self) -> Option<LostPacket<T, I>> {
         let (Inside { payload, bytes, flow, sent, mark, .. }, cause) = self.lost.as_mut()?.pop_front()?;
@@ -167,8 +164,8 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the rate from `now` on, and cancels later [`steps`](LinkBuilder::steps). A packet being
-    /// transmitted ends as scheduled. Disciplines and buffers keep the rate with which the link was
-    /// built. Each change is recorded for the report.
+    /// transmitted ends as scheduled. Disciplines and buffers keep the link's first rate. The
+    /// report records each change.
     ///
     /// # Errors
     /// If `rate` is not a rate above zero, or the link follows a trace or a pattern.
@@ -241,8 +238,8 @@ impl<T, I: Moment> Link<T, I> {
         (server, Accounts { inside, free, flows, lost })
     }
 
-    /// The next packet that has reached the far end by `now`, in order of arrival; `None` if there
-    /// is none. Call this until it returns `None`.
+    /// The next packet, in order of arrival, that has reached the far end by `now`. Call this until
+    /// it returns `None`.
     pub fn receive(&mut self, now: I) -> Option<Arrival<T, I>> {
         let now_here = self.advance(now);
         let &UnderWay { arrives, frame, ecn } =
@@ -258,9 +255,9 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, mark, sent, arrived })
     }
 
-    /// The time for the next call of [`receive`](Link::receive) if nothing is sent before then. No
-    /// packet arrives earlier; occasionally, none has arrived at that time either. `None` if the
-    /// link is empty, or nothing arrives in the range of `I`. The time may be in the past.
+    /// The time for the next [`receive`](Link::receive) if nothing is sent before. No packet
+    /// arrives earlier; the next may arrive later. `None` if the link is empty, or nothing arrives
+    /// in the range of `I`. The time may be in the past.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // A queued packet arrives no earlier than the shortest delay after its departure.
@@ -268,8 +265,8 @@ impl<T, I: Moment> Link<T, I> {
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
 
-    /// Does all work due up to `now`. Every call with a time does so first; a separate call is
-    /// useful before [`report`](Link::report).
+    /// Does all work due up to `now`, as does every call with a time; useful before
+    /// [`report`](Link::report).
     pub fn advance_to(&mut self, now: I) {
         self.advance(now);
     }
@@ -279,7 +276,7 @@ impl<T, I: Moment> Link<T, I> {
         self.server.backlog()
     }
 
-    /// Packets being transmitted, on the wire, or at the far end but not received yet.
+    /// Packets being transmitted, on the wire, or arrived but not received.
     pub fn packets_under_way(&self) -> usize {
         self.under_way.len()
     }
@@ -311,8 +308,8 @@ impl<T, I: Moment> Link<T, I> {
         };
     }
 
-    /// The fraction of the link's capacity in bits that was used. Packets at either end of the
-    /// interval count partly.
+    /// The fraction of the capacity used since `from`. Packets in transmission at `from` or `now`
+    /// count partly.
     fn utilization(&self, now: Time) -> f64 {
         let Sent { from, begun_bits, inherited_bits, until } = self.sent;
         let possible = self.server.bits(from, now);
@@ -320,7 +317,6 @@ impl<T, I: Moment> Link<T, I> {
         if possible > 0.0 { (sent / possible).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Does all work due up to `now`, and returns the time of the link.
     #[inline]
     fn advance(&mut self, now: I) -> Time {
         let now = self.clock.advance(now);

@@ -1,4 +1,4 @@
-//! Messages larger than a packet: cut before the link and joined behind it.
+//! Messages larger than a packet, cut and joined.
 
 use crate::error::NotSent;
 use std::collections::BTreeMap;
@@ -101,8 +101,7 @@ impl<T> Joiner<T> {
         Joiner::default()
     }
 
-    /// Adds a piece. Returns the message when its last missing piece arrives: once, even if copies
-    /// follow.
+    /// Adds a piece. Returns the message once, when its last missing piece arrives.
     pub fn join(&mut self, piece: Piece<T>) -> Option<T> {
         let Piece { message, number, of, payload } = piece;
         let fresh = || Parts { has: vec![false; of as usize], missing: of, payload: None };
@@ -125,8 +124,8 @@ impl<T> Joiner<T> {
         self.messages.iter().filter(|(_, parts)| parts.missing > 0).map(|(message, _)| *message)
     }
 
-    /// Forgets all messages with lower numbers. An incomplete message takes a byte for each of its
-    /// pieces, and a complete one a few words.
+    /// Forgets messages with lower numbers. An incomplete message takes a byte per piece, and a
+    /// complete one a few words.
     pub fn forget_below(&mut self, message: u64) {
         self.messages = self.messages.split_off(&message);
     }

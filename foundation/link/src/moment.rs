@@ -1,15 +1,15 @@
-//! The types of time that a link accepts: a duration since a start, or an instant of a clock.
+//! Types of time that a link accepts.
 
 use fairwire_core::Time;
 use std::time::{Duration, Instant};
 
-/// A type of time for a [`Link`](crate::Link). Time is an argument of every call; no clock is read.
+/// A type of time for a [`Link`](crate::Link). No clock is read.
 ///
-/// - [`Duration`] is the time since the start of the test. It suits stacks that keep a clock: for
+/// - [`Duration`], the time since the start of the test, suits stacks that keep a clock: for
 ///   smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to
 ///   microseconds.
-/// - [`Instant`] is the type of quinn-proto. The link's time zero is the first instant given, or
-///   the instant of [`starts_at`](crate::LinkBuilder::starts_at).
+/// - [`Instant`] is the type of quinn-proto. Time zero is the first instant given, or
+///   [`starts_at`](crate::LinkBuilder::starts_at).
 /// - [`Time`] is the time of `fairwire-core`; the feature `tokio` adds `tokio::time::Instant`.
 pub trait Moment: Copy {
     /// Time zero of a link whose first call is at `first`.
@@ -91,7 +91,6 @@ impl<I: Moment> Clock<I> {
         Clock { origin, now: Time::ZERO, backward_calls: 0 }
     }
 
-    /// Advances the link's time to `now`, unless it is already later, and returns it.
     #[inline]
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));

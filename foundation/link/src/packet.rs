@@ -2,7 +2,7 @@
 
 use fairwire_core::{Cause, Ecn};
 
-/// The properties of a packet that the queue uses: its bytes, its flow, and optional properties.
+/// The properties of a packet that the queue uses.
 ///
 /// ```
 /// use fairwire_link::{Ecn, PacketInfo};
@@ -21,7 +21,7 @@ pub struct PacketInfo {
     pub ecn: Ecn,
     /// The packet's class, such as a band of `prio` or a weighted class; 0 for none.
     pub class: u32,
-    /// The packet's differentiated-services codepoint, of which the lowest six bits count.
+    /// The differentiated-services codepoint: the lowest six bits count.
     pub dscp: u8,
 }
 
@@ -56,14 +56,14 @@ impl PacketInfo {
 pub struct LostPacket<T, I> {
     /// The payload, as sent.
     pub payload: T,
-    /// The bytes of the packet, as given.
+    /// The bytes, as given.
     pub bytes: usize,
-    /// The flow of the packet, as given.
+    /// The flow, as given.
     pub flow: u64,
-    /// The time at which the packet was sent.
+    /// When the packet was sent.
     pub sent: I,
-    /// The reason why the queue dropped the packet; `None` if the wire lost it.
+    /// Why the queue dropped the packet; `None` if the wire lost it.
     pub cause: Option<Cause>,
-    /// The reason why the queue had marked the packet; `None` if it had not.
+    /// Why the queue had marked the packet; `None` if it had not.
     pub mark: Option<Cause>,
 }

@@ -3,10 +3,8 @@
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rate};
 
-/// A rate or a time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
-///
-/// `fairwire_core::units` parses the text. A value is a [`Rate`] for rates, and a
-/// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
+/// A rate or a time, as text (`"50 Mbit/s"`, `"20 ms"`, parsed by `fairwire_core::units`) or as a
+/// value: a [`Rate`], a [`std::time::Duration`] or a [`fairwire_core::Duration`].
 pub trait Quantity<Q> {
     /// The quantity.
     ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkReport {
-    /// The time that the report covers, up to the latest time given.
+    /// The time covered, up to the latest time given.
     pub time: Duration,
     /// The counts of each flow, sorted by number.
     pub flows: Vec<FlowReport>,
@@ -17,8 +17,7 @@ pub struct LinkReport {
     /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
     /// flow has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// The number of calls, since the start of the link, with a time before the latest given. They
-    /// count as calls at the latest.
+    /// The number of calls, since the start of the link, with a time before the latest given.
     pub backward_calls: u64,
 }
 
@@ -117,7 +116,6 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// The index of `flow`, which is assigned with its first packet.
     #[inline]
     pub(crate) fn place(&mut self, flow: u64) -> u32 {
         if let Some((latest, place)) = self.latest
@@ -199,7 +197,7 @@ pub(crate) struct Sent {
     pub(crate) from: Time,
     /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
-    /// The bits sent since `from` of the packet that was in transmission then.
+    /// The bits sent since `from` of the packet that was in transmission at `from`.
     pub(crate) inherited_bits: f64,
     pub(crate) until: Time,
 }

@@ -1,4 +1,4 @@
-//! Reads the description of a link from TOML or JSON.
+//! Links from TOML or JSON.
 
 use crate::builder::LinkBuilder;
 use crate::error::{BadLink, Mistake};
@@ -69,9 +69,8 @@ impl From<Lossy> for Loss {
 }
 
 impl<T: Clone, I: Moment> Link<T, I> {
-    /// Reads the description of a link from a text. Its keys are `rate`, `delay` and the methods of
-    /// [`LinkBuilder`]. A text that begins with `{` is JSON; any other text is TOML. Several
-    /// arguments of a method form a list.
+    /// Reads a link from JSON, which begins with `{`, or TOML. The keys are `rate`, `delay` and the
+    /// methods of [`LinkBuilder`]. Several arguments form a list.
     ///
     /// ```
     /// use fairwire_link::Link;

@@ -1,7 +1,7 @@
 //! Two ends of a [`Duplex`] with an async [`receive`](End::receive), on tokio's clock.
 //!
-//! Under `#[tokio::test(start_paused = true)]`, time advances automatically and at once whenever
-//! all tasks wait, and the test is deterministic:
+//! Under `#[tokio::test(start_paused = true)]`, time advances at once whenever all tasks wait, and
+//! the test is deterministic:
 //!
 //! ```
 //! use fairwire_link::{Duplex, Ecn, Link, tokio::pair};
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! tokio's timers wake on integer milliseconds, so a task may receive a packet up to a millisecond
-//! after its arrival. [`Arrival::arrived`] and the link's behaviour are exact.
+//! late. [`Arrival::arrived`] is exact.
 
 use crate::duplex::Duplex;
 use crate::error::NotSent;
@@ -37,7 +37,7 @@ pub struct End<T> {
     side: usize,
 }
 
-/// The shared state of both ends: `directions[side]` is the link from that side to the other.
+/// `directions[side]` is the link from that side to the other.
 #[derive(Debug)]
 struct Path<T> {
     directions: [Direction<T>; 2],
@@ -56,8 +56,7 @@ struct State<T> {
     senders: usize,
 }
 
-/// The two ends of `duplex`: the first sends over its `forward` link, the second over its `back`
-/// link.
+/// Both ends of `duplex`: the first sends over `forward`, the second over `back`.
 pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
     let direction =
         |link| Direction { state: Mutex::new(State { link, senders: 1 }), changed: Notify::new() };
@@ -77,10 +76,10 @@ impl<T> End<T> {
         sent
     }
 
-    /// Waits for the next packet from the other end; `None` if nothing is in transit and the other
-    /// end and its clones are gone.
+    /// Waits for the next packet; `None` if nothing is in transit and the other end and its clones
+    /// are gone.
     ///
-    /// Cancel safe: if the wait is cancelled, the packet remains for the next call.
+    /// Cancel safe: the packet remains for the next call.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
         let direction = &self.path.directions[1 - self.side];
         loop {
@@ -118,8 +117,8 @@ impl<T> End<T> {
 }
 
 impl<T> Direction<T> {
-    /// Locks the state, even if a thread panicked while it had the lock: no call of the link leaves
-    /// it half changed.
+    /// Locks the state, even if a thread panicked with the lock: no call leaves the link half
+    /// changed.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,19 +6,18 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::num::NonZeroU64;
 
-/// Nanoseconds on the monotonic clock, which starts with the machine.
+/// Nanoseconds since the machine's start, on the monotonic clock.
 pub fn now() -> Time {
     read(ClockId::Monotonic)
 }
 
-/// Like [`now`], but includes the time for which the machine was suspended. The kernel reports the
-/// start of a process on this clock.
+/// Like [`now`], but includes suspended time. The kernel reports the start of a process on this
+/// clock.
 pub fn boot() -> Time {
     read(ClockId::Boottime)
 }
 
-/// The CPU time of this thread. Compared with [`now`], it separates the thread's work from delays
-/// by other threads.
+/// CPU time of this thread, without delays by other threads.
 pub fn thread() -> Time {
     read(ClockId::ThreadCPUTime)
 }
@@ -28,8 +27,7 @@ pub fn process() -> Time {
     read(ClockId::ProcessCPUTime)
 }
 
-/// Nanoseconds since 1970, from the machine's calendar: for files that people read, never for
-/// measurements.
+/// Nanoseconds since 1970: for files that people read, never for measurements.
 pub fn calendar() -> Time {
     read(ClockId::Realtime)
 }
@@ -41,7 +39,7 @@ fn read(clock: ClockId) -> Time {
 
 /// Sleeps until `time`; returns at once if it has passed.
 pub fn sleep_until(time: Time) {
-    // A signal wakes the thread early, and the sleep continues after its handler.
+    // A signal ends the sleep early.
     while now() < time && clock_nanosleep_absolute(ClockId::Monotonic, &timespec(time.ns())).is_err() {}
 }
 

@@ -1,4 +1,4 @@
-//! Assembles messages for the kernel: a frame, or the segments that form a super-packet.
+//! Assembles messages for the kernel: frames and super-packets.
 
 use crate::port::{MAX_FRAMES_AT_ONCE, Outgoing, Refused};
 use fairwire_wire::join::{Joint, MAX_HEADER_BYTES};
@@ -9,7 +9,7 @@ use std::io::IoSlice;
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
 /// Buffers for the headers of super-packets, each with its virtio-net header. A super-packet has at
-/// least two frames, so there are half as many buffers as frames.
+/// least two frames.
 pub(super) struct Heads([[u8; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2]);
 
 impl Heads {

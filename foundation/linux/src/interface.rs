@@ -37,8 +37,7 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
             // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, for
             // which every bit pattern is valid.
             let address = unsafe { request.ifr_ifru.ifru_addr };
-            // In struct sockaddr_in, the two-byte family is followed by the two-byte port and the
-            // address.
+            // In struct sockaddr_in, a two-byte port precedes the address.
             let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);
             Ok(Some(Ipv4Addr::from(octets)))
         }

@@ -1,8 +1,7 @@
 //! Interfaces to Linux: the [clock], the network [interfaces](link) and their
 //! [queues](traffic_control), the [packet filter](nftables), and [ports](port) that carry frames.
 //!
-//! All crates that forward packets, or test on real networks, use this crate. No other crate makes
-//! system calls on the network stack.
+//! No other crate makes system calls on the network stack.
 
 pub mod af_packet;
 pub mod clock;

@@ -6,18 +6,18 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// The state of an interface, as the kernel reports it.
+/// The state of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Its number.
     pub index: u32,
-    /// The longest packet that the interface accepts, without the Ethernet header, in bytes.
+    /// The longest packet accepted, without the Ethernet header, in bytes.
     pub mtu: u32,
     /// The number of the bridge or bond to which the interface belongs.
     pub master: Option<u32>,
     /// Is it up?
     pub is_up: bool,
-    /// Does the interface carry frames: is it up, with a carrier?
+    /// Is the interface up, with a carrier?
     pub is_running: bool,
     /// Is the interface the machine's loopback?
     pub is_loopback: bool,
@@ -49,7 +49,7 @@ pub fn about(index: u32) -> io::Result<About> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel reports nothing about it"))
 }
 
-/// A notification of the kernel that an interface changed or is gone.
+/// A kernel notification about an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Its current state.

@@ -7,13 +7,12 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Lets the allocator take each piece of at least 128 KiB separately from the kernel, and return it
-/// when it is freed. By default, glibc stops this once one such piece has been freed: it places
-/// further large pieces between small ones, and keeps their memory when they are freed.
+/// Makes the allocator take each piece of at least 128 KiB separately from the kernel, and return
+/// it when freed. By default, glibc stops this once such a piece has been freed. Then glibc keeps
+/// the memory of freed large pieces that lie between small ones.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the call changes a setting of the allocator, under the allocator's lock. An allocator
-    // that refuses is unchanged.
+    // SAFETY: the call changes a setting of the allocator, under the allocator's lock.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }

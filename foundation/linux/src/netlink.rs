@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 #[derive(Debug)]
 pub struct Netlink(OwnedFd);
 
-/// A virtual Ethernet pair: one end here, the other in another namespace.
+/// A virtual Ethernet pair between namespaces.
 pub struct Pair<'a> {
     /// The end in this namespace.
     pub here: End<'a>,
@@ -54,7 +54,7 @@ pub enum Route {
 impl Netlink {
     /// Opens a connection in this thread's namespace.
     pub fn open() -> io::Result<Self> {
-        // `None` is the protocol number zero, which is NETLINK_ROUTE, the routing protocol.
+        // `None` is protocol zero, NETLINK_ROUTE.
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
     }
 
@@ -90,7 +90,7 @@ impl Netlink {
         self.change(Link { index, flags: 0, changed: IS_UP })
     }
 
-    /// Removes an interface, and the other end if it is one of a pair.
+    /// Removes an interface, and the other end of a pair.
     pub fn remove(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));
@@ -248,7 +248,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Sends a request that has one answer before its acknowledgement, and returns the answer.
+    /// Sends a request, and returns the one answer before the acknowledgement.
     pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
         let answer = self.answer(request)?;
         match acknowledgement(&answer) {
@@ -263,7 +263,6 @@ impl Netlink {
         acknowledgement(&self.answer(request)?)
     }
 
-    /// Sends a request and returns the answer, which is one message.
     pub(crate) fn answer(&self, request: Request) -> io::Result<Vec<u8>> {
         write(&self.0, &request.finish())?;
         self.next()
@@ -308,9 +307,9 @@ fn family(ip: IpAddr) -> u8 {
 /// The loopback interface, in every network namespace.
 pub const LOOPBACK: u32 = 1;
 
-/// `linux/if_link.h`: the attribute with a VLAN's number.
+/// `linux/if_link.h`.
 const VLAN_ID: u16 = 1;
-/// `linux/veth.h`: the attribute that describes the other end.
+/// `linux/veth.h`.
 const VETH_INFO_PEER: u16 = 1;
 /// `linux/if_link.h`: attributes of a bridge, and of IPv6 on an interface.
 const BR_FORWARD_DELAY: u16 = 1;

@@ -1,5 +1,5 @@
-//! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): only the
-//! messages and expressions for the gateway's router mode and the NAT of tests.
+//! Tables of the kernel's packet filter (`linux/netfilter/nf_tables.h`), for the gateway's router
+//! mode and the NAT of tests.
 
 use crate::request::{CREATE, HEADER_BYTES, Request, attribute, first_message, type_of};
 use rustix::io::{Errno, write};
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 #[derive(Debug)]
 pub struct Nftables(OwnedFd);
 
-/// A table's family, which decides the packets that it receives.
+/// A table's family, which decides which packets the table receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// IPv4 and IPv6.
@@ -23,7 +23,7 @@ pub enum Family {
     Netdev = 5,
 }
 
-/// The hook of a chain, and the chain's type.
+/// A chain's hook and type.
 #[derive(Clone, Copy, Debug)]
 pub struct Hook<'a> {
     /// The chain's name.
@@ -34,7 +34,7 @@ pub struct Hook<'a> {
     pub number: u32,
     /// The priority; lower values run earlier.
     pub priority: i32,
-    /// The interface, for a chain in a table of the family `netdev`.
+    /// The interface, for the family `netdev`.
     pub device: Option<&'a str>,
 }
 
@@ -118,8 +118,7 @@ impl Nftables {
         Ok(kind == Some(NFTABLES << 8 | NEW_FLOWTABLE))
     }
 
-    /// Sends `bytes` and reads all answers, which are available once `bytes` are sent. Returns the
-    /// first error among the answers.
+    /// Sends `bytes` and reads all answers, which are available at once. Returns their first error.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
         write(&self.0, bytes)?;
         let mut answer = [0; 8192];
@@ -135,7 +134,6 @@ impl Nftables {
     }
 }
 
-/// The first error that the kernel reports in `answer`.
 fn errors(mut answer: &[u8]) -> io::Result<()> {
     while let Some((message, after)) = first_message(answer) {
         let code = message.get(HEADER_BYTES..).and_then(|rest| rest.first_chunk()).copied();
@@ -163,7 +161,7 @@ impl Batch {
         Batch { bytes, family, table: table.to_owned() }
     }
 
-    /// Creates the table anew; an earlier table of its name is removed.
+    /// Creates the table anew, without its earlier contents.
     #[must_use]
     pub fn renew(self, fate: Persistence) -> Self {
         // Only an existing table can be deleted.
@@ -196,7 +194,7 @@ impl Batch {
         })
     }
 
-    /// Adds a rule to the end of a chain, as a sequence of expressions.
+    /// Appends a rule to a chain.
     #[must_use]
     pub fn rule(self, chain: &str, expressions: &[Expression<'_>]) -> Self {
         self.with(NEW_RULE, libc::NLM_F_CREATE | libc::NLM_F_APPEND, RULE_TABLE, |request| {
@@ -230,14 +228,14 @@ pub enum Expression<'a> {
     Meta(u32),
     /// Sets the packet's metadata with this key to the register.
     SetMeta(u32),
-    /// Loads the first four bytes of the destination address in the Ethernet header.
+    /// Loads the first four bytes of the Ethernet destination.
     DestinationStart,
-    /// Loads the four bytes after the first type of the Ethernet header. In a tagged frame these
-    /// are the tag's number and the inner type.
+    /// Loads the four bytes after the Ethernet header's first type: in a tagged frame, the tag's
+    /// number and the inner type.
     InTag,
     /// Loads the source address of the IPv4 header.
     Ipv4Source,
-    /// Loads the result with this key from the route lookup for the packet's destination.
+    /// Loads this result of the route lookup for the destination.
     RouteOfDestination(u32),
     /// Applies `mask` with AND, then `xor`, to the register.
     Bits {
@@ -285,7 +283,6 @@ impl Expression<'_> {
         request.nested(EXPRESSION_DATA, |request| self.put_data(request));
     }
 
-    /// Writes the data, with attribute numbers specific to each expression.
     fn put_data(self, request: &mut Request) {
         let value = |request: &mut Request, kind: u16, bytes: &[u8]| {
             request.nested(kind, |request| request.attribute(DATA_VALUE, bytes));
@@ -339,7 +336,7 @@ fn numbers(request: &mut Request, all: &[(u16, u32)]) {
     all.iter().for_each(|(kind, value)| request.number_be(*kind, *value));
 }
 
-/// The name of an interface in the form that the kernel compares.
+/// An interface's name, padded as the kernel compares it.
 pub fn interface_name(name: &str) -> [u8; 16] {
     let mut padded = [0; 16];
     let len = name.len().min(15);
@@ -347,7 +344,6 @@ pub fn interface_name(name: &str) -> [u8; 16] {
     padded
 }
 
-/// A message with struct nlmsghdr and struct nfgenmsg.
 fn message(kind: u16, flags: i32, family: u8, resource: u16) -> Request {
     let subsystem = if resource == NFTABLES { 0 } else { NFTABLES << 8 };
     let mut request = Request::new(subsystem | kind, flags);

@@ -17,15 +17,14 @@ pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
 ///
-/// The trait has no method for waiting, because a port in memory has no file descriptor. A caller
-/// that waits also requires [`AsFd`](std::os::fd::AsFd).
+/// A caller that waits also requires [`AsFd`](std::os::fd::AsFd), which a port in memory lacks.
 pub trait Port {
     /// Passes arrived frames to `take`, at most one bounded batch, and returns immediately. `take`
     /// copies the frames that it keeps.
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
 
-    /// Sends a frame that is not a super-packet and has complete checksums. Returns false if the
-    /// interface is down or full; the frame is then lost, as on an unplugged wire.
+    /// Sends a frame that is not a super-packet and has complete checksums. Returns false, and
+    /// loses the frame, if the interface is down or full.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
     /// Sends at most [`MAX_FRAMES_AT_ONCE`] frames in order, with as few system calls as possible,
@@ -47,8 +46,7 @@ pub trait Port {
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// The time at which the port next has something to send, if the next frame is given to it at
-    /// `next`.
+    /// The time of the port's next sending, if the next frame is transmitted at `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
@@ -58,13 +56,13 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
-    /// The handle with which another thread sends through this port. Returned only once after each
-    /// opening of the device; never if only the port's thread may send.
+    /// Returns a handle with which another thread sends through this port: once after each opening
+    /// of the device, then `None`. Always `None` if only the port's thread may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }
 
-    /// Counts the frames that [`transmit_all`](Port::transmit_all) accepted but the device then
+    /// The number of frames that [`transmit_all`](Port::transmit_all) accepted but the device then
     /// refused, since the last call of this method.
     fn take_late(&mut self) -> Late {
         Late::default()
@@ -89,11 +87,11 @@ pub trait Port {
 /// The time that falling asleep and waking up takes.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Sleeps until a frame arrives at one of `ports`, or `time` has passed. Does not sleep if `time`
-/// is too short.
+/// Sleeps until a frame arrives at one of `ports`, or `time` has passed. Returns at once if `time`
+/// is too short to sleep.
 ///
 /// # Errors
-/// If the system refuses to wait, or one of the ports no longer exists.
+/// If the system refuses to wait, or a port no longer exists.
 pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), PortError> {
     if time <= MIN_SLEEP {
         return Ok(());
@@ -107,7 +105,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
             let mut faulty = ports.into_iter().zip(faulty).filter(|(_, is_faulty)| *is_faulty);
             faulty.try_for_each(|(port, _)| port.check())
         }
-        // After a signal, the caller of `wait` checks whether to stop.
+        // The caller checks whether to stop.
         Err(Errno::INTR) => Ok(()),
         Err(error) => {
             let name = "left or right".to_owned();
@@ -138,27 +136,27 @@ pub struct Late {
     pub too_long: u64,
 }
 
-/// The number of frames or super-packets in a full batch of [`Port::receive`], after which more may
-/// be ready. A packet socket's ring passes on up to 64 frames in one call.
+/// If one call of [`Port::receive`] passes on this number of frames or super-packets, more may be
+/// ready. A packet socket's ring passes on up to 64 frames in one call.
 pub const TAKEN_AT_ONCE: usize = 32;
 
-/// The maximum number of frames for [`Port::transmit_all`]: the bits of [`Refused`].
+/// The maximum number of frames for [`Port::transmit_all`]. [`Refused`] has one bit for each.
 pub const MAX_FRAMES_AT_ONCE: usize = 64;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outgoing<'a> {
-    /// The bytes of the frame, with complete checksums.
+    /// The bytes, with complete checksums.
     pub bytes: &'a [u8],
-    /// The TCP offsets, if the frame was part of a super-packet. Frames that leave together may be
-    /// passed to the kernel as one super-packet again.
+    /// The TCP offsets, if the frame was part of a super-packet. Such frames may be joined again if
+    /// they leave together.
     pub offsets: Option<TcpOffsets>,
     /// The flow. Frames of equal flows leave in order of arrival.
     pub flow: u32,
 }
 
 impl<'a> Outgoing<'a> {
-    /// A frame without a flow that was not part of a super-packet.
+    /// A frame without flow or TCP offsets.
     pub fn of(bytes: &'a [u8]) -> Self {
         Outgoing { bytes, ..Outgoing::default() }
     }
@@ -214,7 +212,7 @@ impl Refused {
     }
 }
 
-/// The kind of header with which a port's frames begin.
+/// The header with which frames begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkKind {
     /// An Ethernet header.
@@ -242,7 +240,8 @@ impl LinkKind {
         self != LinkKind::Ip
     }
 
-    /// The length on the outside, as an Ethernet frame, of a frame in the direction `way`.
+    /// The length of `frame`, which travels in the direction `way`, as an Ethernet frame on the
+    /// outside.
     #[inline]
     pub fn length(self, frame: &[u8], way: Way) -> usize {
         let added = match (self, way) {

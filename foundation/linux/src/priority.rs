@@ -31,7 +31,7 @@ pub fn forbid() -> io::Result<()> {
     Ok(rustix::process::setrlimit(rustix::process::Resource::Rtprio, none)?)
 }
 
-/// Ends [`raise`] for this thread, which the kernel always permits.
+/// Ends [`raise`] for this thread. The kernel always permits this.
 pub fn lower() {
     let _ = set(libc::SCHED_OTHER, 0);
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// The policy of this thread: field 41 of its `stat` (proc_pid_stat(5)).
+    /// The scheduling policy: field 41 of `stat` (proc_pid_stat(5)).
     fn policy() -> i32 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let (_, after_name) = stat.rsplit_once(')').unwrap();

@@ -13,8 +13,8 @@ pub fn enlarge_buffer(socket: impl AsFd, bytes: usize) {
     }
 }
 
-/// `SO_MEMINFO` (include/uapi/asm-generic/socket.h), whose ninth word is `SK_MEMINFO_DROPS`
-/// (include/uapi/linux/sock_diag.h): in Linux since 4.12.
+/// `SO_MEMINFO` (include/uapi/asm-generic/socket.h), in Linux since 4.12. Its ninth word is
+/// `SK_MEMINFO_DROPS` (include/uapi/linux/sock_diag.h).
 const SO_MEMINFO: libc::c_int = 55;
 const WORDS: usize = 9;
 
@@ -23,8 +23,8 @@ const WORDS: usize = 9;
 pub fn dropped(socket: impl AsFd) -> u32 {
     let mut words = [0_u32; WORDS];
     let mut length = size_of_val(&words) as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `words`, whose size this is, and the
-    // written length into `length`. Both outlive the call.
+    // SAFETY: `length` is the size of `words`. The kernel writes at most `length` bytes into
+    // `words`, and the written length into `length`. Both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

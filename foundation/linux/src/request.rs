@@ -1,12 +1,11 @@
-//! Netlink messages: requests under construction, and answers.
+//! Netlink messages.
 
 use std::io;
 use std::net::IpAddr;
 
 /// Bytes of struct nlmsghdr.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Flags for creating an object that must not exist yet; otherwise the kernel refuses with
-/// `EEXIST`.
+/// Creates an object. If it exists, the kernel refuses with `EEXIST`.
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 
@@ -94,19 +93,16 @@ impl Request {
     }
 }
 
-/// The first message of `bytes`, and the bytes after it. `None` if no complete message is left.
 pub(crate) fn first_message(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let len = u32::from_ne_bytes(*bytes.first_chunk()?) as usize;
     let message = bytes.get(..len).filter(|_| len >= HEADER_BYTES)?;
     Some((message, bytes.get(len.next_multiple_of(4)..).unwrap_or_default()))
 }
 
-/// The type of a message (`nlmsg_type`).
 pub(crate) fn type_of(message: &[u8]) -> u16 {
     message.get(4..6).map_or(0, |kind| u16::from_ne_bytes([kind[0], kind[1]]))
 }
 
-/// The value of the first attribute of this `kind`; `None` if it is missing or truncated.
 pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let [low, high, rest @ ..] = attributes.first_chunk::<4>()?;

@@ -22,8 +22,7 @@ pub struct TcpInfo {
     pub delivery_rate_bps: Option<u64>,
 }
 
-/// The bytes that are read from the start of `struct tcp_info`, up to the end of
-/// `tcpi_delivery_rate`. Linux has this field since 4.9.
+/// The bytes of `struct tcp_info` up to the end of `tcpi_delivery_rate`, in Linux since 4.9.
 const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -35,8 +34,8 @@ const INFINITE: u32 = 0x7fff_ffff;
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; BYTES];
     let mut length = BYTES as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `bytes`, whose size this is, and the
-    // written length into `length`. Both outlive the call.
+    // SAFETY: `length` is the size of `bytes`. The kernel writes at most `length` bytes into
+    // `bytes`, and the written length into `length`. Both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -56,8 +55,7 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// Reads the state at the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only
-    /// grows at its end.
+    /// `struct tcp_info` (include/uapi/linux/tcp.h) only grows at its end.
     fn from_bytes(bytes: &[u8; BYTES]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| {

@@ -1,5 +1,5 @@
-//! Traffic control through netlink (tc(8)): only the messages to redirect frames between
-//! interfaces, to delay and drop frames, and to read the counts of a queue.
+//! Traffic control through netlink (tc(8)): redirects, delays and drops frames, and reads a queue's
+//! counts.
 
 use crate::netlink::Netlink;
 use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
@@ -15,13 +15,12 @@ pub enum Redirected {
     Arrives = 3,
 }
 
-/// Redirects all frames that arrive at the interface `from` to the interface `to`, both given by
-/// their indexes in this thread's network namespace. Replaces the `clsact` qdisc of `from` with all
-/// its filters.
+/// Redirects all frames arriving at the interface `from` to the interface `to`, both indexes in
+/// this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // Deletes an old qdisc, which may redirect to an interface that was removed. Without an old
-    // qdisc the request fails.
+    // Deletes an old qdisc, which may redirect to a removed interface. Without one the request
+    // fails.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
@@ -33,8 +32,8 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame: an entry of the list, at most 2 s. All entries are equally
-    /// probable. Frames with less delay overtake others.
+    /// The extra delay of each frame is one of these, all equally probable, at most 2 s. Frames
+    /// with less delay overtake others.
     pub jitter: Vec<Duration>,
     /// The losses.
     pub loss: Option<Loss>,
@@ -89,7 +88,7 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     request
 }
 
-/// Delays in the kernel's form: a mean, and a table of differences from the mean.
+/// Delays as a mean, and a table of differences from it.
 struct Spread {
     mean_ns: u64,
     /// The difference that an entry of 8192 represents.
@@ -98,9 +97,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// The mean and the table for delays of `delay` plus an entry of `jitter`. The kernel's table
-    /// has room for 16 384 entries; of a longer `jitter`, every n-th entry in order of size is
-    /// used.
+    /// Delays of `delay` plus an entry of `jitter`. The kernel's table has room for 16 384 entries;
+    /// of a longer `jitter`, every n-th entry in order of size is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -148,8 +146,7 @@ pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCo
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
-/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` if they
-/// are missing or truncated.
+/// The counts in struct nlmsghdr, struct tcmsg, attributes; `None` if missing or truncated.
 fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     let all = attribute(message.get(HEADER_BYTES + TCMSG_BYTES..)?, STATISTICS)?;
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
@@ -158,8 +155,7 @@ fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     Some(QueueCounts { packets: number(0)?, bytes: number(1)?, dropped: number(2)? })
 }
 
-/// A request to create or delete, by the message type `kind`, the `clsact` qdisc of the interface
-/// `index`. This qdisc holds filters but no packets (tc-bpf(8)).
+/// A request about the `clsact` qdisc, which holds filters but no packets (tc-bpf(8)).
 fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     let mut request = Request::new(kind, flags);
     tcmsg(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
@@ -195,14 +191,13 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     request
 }
 
-/// Appends struct tcmsg: the family (any), and as `words` the interface, the handle, the parent and
-/// `tcm_info`, whose meaning depends on the message.
+/// Appends struct tcmsg: the family (any), the interface, the handle, the parent and `tcm_info`,
+/// whose meaning depends on the message.
 fn tcmsg(request: &mut Request, words: [u32; 4]) {
     request.raw(&[0; 4]);
     words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
 }
 
-/// Bytes of struct tcmsg.
 const TCMSG_BYTES: usize = 20;
 // `TCA_STATS2` of `linux/rtnetlink.h` and `TCA_STATS_QUEUE` of `linux/gen_stats.h`.
 const STATISTICS: u16 = 7;

@@ -1,15 +1,13 @@
 //! A port that creates an interface: a TUN or TAP device (the kernel's
-//! `Documentation/networking/tuntap.rst`).
+//! `Documentation/networking/tuntap.rst`), with one packet per system call.
 //!
-//! A TUN device carries bare IP packets, each after a virtio-net header. Two TUN devices form the
-//! wire of a routed gateway. The operator routes the traffic to be shaped into one device. The
-//! traffic leaves the other, and the kernel routes it further.
+//! A TUN device carries bare IP packets. Two TUN devices form the wire of a routed gateway: the
+//! operator routes the traffic to be shaped into one, and the kernel routes it on from the other.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
-//! A device carries one packet per system call, so it is slower than [a packet
-//! socket](super::af_packet), except for TCP, whose super-packets pass unsplit. A device needs no
-//! second interface and works on an end host.
+//! A device is slower than [a packet socket](super::af_packet), except for TCP, whose super-packets
+//! pass unsplit. It needs no second interface and works on an end host.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -30,8 +28,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A TUN or TAP device. It is removed when this value is dropped, or when the process ends for any
-/// reason.
+/// A TUN or TAP device, removed when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct Tun {
     device: File,
@@ -51,10 +48,10 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// The maximum number of packets read at once, so that the other direction gets a turn.
+/// Bounded, so the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
-/// The number of packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All
-/// arriving packets wait there before the link is shared among them.
+/// 50 ms of full packets at 1 Gbit/s. All arriving packets wait in a TAP device before the link is
+/// shared among them.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
@@ -66,8 +63,8 @@ impl Tun {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Creates the TAP device `name`, brings it up, and sets its MTU to `mtu` bytes. It has no
-    /// address, and frames that the kernel originates on it are not received.
+    /// Creates the TAP device `name`, and brings it up with an MTU of `mtu` bytes. It has no
+    /// address, and ignores frames that the kernel originates.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
     }
@@ -165,19 +162,19 @@ impl Tun {
         self.ethernet_address
     }
 
-    /// Reads a message into the buffer: the virtio-net header and the frame. Returns their length.
+    /// Returns the length of the virtio-net header and the frame.
     fn read(&mut self) -> Result<usize, Errno> {
         if !self.is_headless {
             return rustix::io::read(&self.device, &mut self.packet[..]);
         }
-        // The packet is read to its final position, and the headers are written before it.
+        // The packet is read to its final position, after the headers.
         let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET_BYTES..])?;
         Ok(headed(&mut self.packet[..ETHERNET_BYTES + count]))
     }
 
-    /// Should the frame in the buffer be ignored? On a TAP device: if the kernel originated it,
-    /// such as a multicast group report. On a TUN device: if only IPv4 is received, and it is not
-    /// IPv4.
+    /// Should the frame in the buffer be ignored? A TAP device ignores frames that the kernel
+    /// originated, such as a multicast group report. A TUN device that receives only IPv4 ignores
+    /// all other packets.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
@@ -238,7 +235,7 @@ impl Port for Tun {
             match rustix::io::writev(&self.device, pieces) {
                 Ok(_) => self.is_down = false,
                 Err(error) => {
-                    // The kernel returns this error if the device is not up.
+                    // The device is not up.
                     let is_down = error == Errno::IO;
                     self.health.outages += u64::from(is_down && !self.is_down);
                     self.is_down |= is_down;
@@ -295,7 +292,7 @@ fn headed(bytes: &mut [u8]) -> usize {
     bytes.len() - ETHERNET_BYTES
 }
 
-/// The EtherType of the IP packet `packet`; `None` if it is no IP packet of at most this length.
+/// The EtherType of `packet`; `None` if it is not an IP packet, or shorter than its header claims.
 fn ether_type(packet: &[u8]) -> Option<[u8; 2]> {
     let number = |at: usize| Some(usize::from(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?)));
     let (len, ether_type) = match packet.first()? >> 4 {
@@ -314,8 +311,7 @@ fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Enables the offloads that the kernel supports: checksums, super-packets of TCP and, on newer
-/// kernels only, super-packets of UDP.
+/// Offloads checksums, super-packets of TCP and, on newer kernels only, of UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;

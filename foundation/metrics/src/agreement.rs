@@ -16,8 +16,8 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The name of a measure of [`summarize`](crate::summary::summarize). A name without its last
-    /// component, such as `fraction`, covers all groups.
+    /// The name of a measure of [`summarize`](crate::summary::summarize). `fraction` also matches
+    /// `fraction.<group>` of all groups.
     pub measure: &'a str,
     /// The stage; `None` for every stage.
     pub stage: Option<&'a str>,
@@ -50,12 +50,12 @@ impl<'a> Tolerance<'a> {
     }
 }
 
-/// The allowed distance of a mean from that of another stage: the sum of three terms.
+/// The allowed distance between the means of two stages: the sum of three terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// The term in the unit of the measure.
     pub absolute: f64,
-    /// The term as a fraction of the other stage's mean.
+    /// The term as a fraction of the mean on the stage `against`.
     pub relative: f64,
     /// The term in standard errors of the difference.
     pub deviations: f64,
@@ -65,7 +65,8 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// Only an absolute distance. An interval that reaches it leaves the verdict unclear.
+    /// Only an absolute distance. The verdict is unclear if only the interval reaches the allowed
+    /// range.
     pub const fn of(absolute: f64) -> Self {
         Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
     }
@@ -81,7 +82,8 @@ impl Distance {
     }
 }
 
-/// Compares the runs of each discipline on each stage with the runs on the stage `against`.
+/// For each discipline, compares the runs on every other stage with the runs on the stage
+/// `against`.
 ///
 /// Compares each measure of `tolerances` that both stages have. If several tolerances match one
 /// measure, the last counts. The measures are those of a summary, and the [further
@@ -153,13 +155,13 @@ pub fn is_called(measure: &str, name: &str) -> bool {
 struct Difference {
     value: Value,
     base: f64,
-    /// The standard error of the difference; 0 if both are single runs.
+    /// 0 if both samples are single runs.
     standard_error: f64,
     /// The sum of the half widths of the 95 % intervals of both means (Student's t).
     both_half_widths: f64,
 }
 
-/// The mean of `first` minus that of `second`; `None` if either is empty.
+/// The mean of `first` minus that of `second`.
 fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
     let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
@@ -205,13 +207,13 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_welch() {
-        // Calculated by hand for two sets of five runs: means 3 and 7, variances 2.5 and 10, s² =
-        // 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
+        // By hand: means 3 and 7, variances 2.5 and 10, s² = 0.5 + 2 = 2.5, 5.88 degrees of
+        // freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
         assert!((welch.standard_error - 2.5f64.sqrt()).abs() < 1e-12, "{welch:?}");
-        // Student's half widths are t(0.975, 4) = 2.7764 times the roots of 0.5 and 2.
+        // t(0.975, 4) is 2.7764.
         assert!((welch.both_half_widths - 2.7764 * (0.5f64.sqrt() + 2f64.sqrt())).abs() < 1e-3, "{welch:?}");
         assert_eq!(difference(&[1.0], &[3.0, 5.0]).unwrap().value, Value::exact(-3.0));
         let even = Value { mean: 1.0, half_width_95: Some(0.0) };
@@ -261,8 +263,7 @@ mod tests {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
-        // The means are 2 and 5, each with a standard error of 1, so the difference has an error of
-        // 1.414.
+        // The means 2 and 5 each have a standard error of 1, so their difference has one of 1.414.
         let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.1)), Some(Verdict::Fails));
@@ -270,8 +271,8 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7, two such
-        // pairs together 25.4.
+        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7. Two such
+        // half widths add up to 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

@@ -1,9 +1,7 @@
-//! The fair share of each class of a tree: weighted max-min fairness at each level, by
-//! water-filling.
+//! Fair shares of the classes of a tree: weighted max-min fairness at each level, by water-filling.
 //!
-//! Guarantees come first, and the rest is shared by weight, as in the discipline `classful`. No
-//! class exceeds its ceiling. Without guarantees and ceilings this is hierarchical max-min
-//! fairness; a test compares it with the recursive definition.
+//! Guarantees come first, and the rest is shared by weight up to the ceilings, as in the discipline
+//! `classful`. Without guarantees and ceilings, the shares are hierarchically max-min fair.
 
 use crate::max_min::{Claim, max_min};
 use fairwire_core::{ClassTerms, Rate};
@@ -11,7 +9,7 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` is the offer of each class or flow without its members, whose offers are added.
+/// `offered` has the offer of each class without its members' offers, which this function adds.
 /// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
@@ -41,7 +39,7 @@ pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> V
     granted
 }
 
-/// The offer of a class, and its guaranteed share; both include those of its members.
+/// The offer (`demand`) and the guaranteed share (`floor`) of a class, its members included.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     demand: f64,
@@ -49,7 +47,7 @@ struct Node {
 }
 
 fn pour(siblings: &[usize], capacity: f64, nodes: &[Node], classes: &[ClassTerms], granted: &mut [f64]) {
-    // If guarantees exceed the capacity, they share it by weight.
+    // If the guarantees exceed the capacity, the classes share the capacity by weight.
     let claim = |demand, class: &usize| Claim { demand, weight: classes[*class].weight.get() };
     let floors: Vec<Claim> = siblings.iter().map(|class| claim(nodes[*class].floor, class)).collect();
     let first = max_min(&floors, capacity);
@@ -107,8 +105,8 @@ mod tests {
         assert!(class_shares(&[], &[], 10.0).is_empty());
     }
 
-    /// Converts groups and their members, each given as weight and demand, into a tree for the
-    /// oracle and into classes with offers.
+    /// Converts `groups` into a tree for the oracle, and into classes with offers. A group has a
+    /// weight and members.
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {

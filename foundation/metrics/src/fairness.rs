@@ -11,14 +11,13 @@ use std::iter::repeat_n;
 /// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s (the
 /// link's rate).
 ///
-/// The demand of a flow is the rate that it offers or requests, or unbounded if its data is
-/// unlimited. `group_share` is a group's throughput over the sum of its members' max-min shares.
-/// For the nine TCP flows of FABA's Table 1 (Kamra et al. 2004), it is the printed figure, Σ
-/// throughput / 9 Mbit/s.
+/// A flow's demand is the rate that it offers or requests; unlimited data makes it unbounded.
+/// `group_share` is a group's throughput over the sum of its members' shares. Table 1 of FABA
+/// (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput / 9 Mbit/s.
 ///
-/// `jain` is Jain's index of the flows' ratios of throughput to max-min share, so a small demand
-/// does not count as starvation. A flow or group that offers nothing has the ratio 1.
-/// `jain_throughput` is the index of plain throughputs, as in the papers.
+/// `jain` is Jain's index of the ratios of throughput to share. A share never exceeds the demand,
+/// so a flow with a small demand does not count as starved. A flow or group that offers nothing has
+/// the ratio 1. `jain_throughput` is the index of plain throughputs, as in the papers.
 ///
 /// # Panics
 /// If the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -32,15 +31,15 @@ pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
 pub struct Route<'a> {
     /// The indices of the shared links on the route, each once.
     pub links: &'a [usize],
-    /// The maximum rate of the links that only the flow uses, in bit/s.
+    /// The rate limit of the links that only one flow uses, in bit/s.
     pub max_bps: f64,
     /// The number of consecutive flows on this route.
     pub flows: usize,
 }
 
-/// Like [`assess`], on a network. Writes each flow's max-min share into the flow. `routes` has the
-/// routes of the flows in order, and `capacities_bps` the rate of each link. Only data counts, not
-/// the acknowledgements that may share a link with it.
+/// Like [`assess`], for a network. Writes each flow's max-min share into its `fair_bps`. `routes`
+/// has the routes of the flows in order, and `capacities_bps` the rate of each link. The shares
+/// ignore the acknowledgements on a link.
 ///
 /// # Panics
 /// As [`assess`], and if the numbers of routes and flows differ, or a route has an unknown link.
@@ -54,7 +53,7 @@ pub fn assess_network<'a>(
     against(flows, shares.into_iter())
 }
 
-/// The max-min shares of `flows`, by index; `None` for a flow that is off.
+/// The max-min shares of `flows`, by index. A flow for which `is_on` is false has the share 0.
 ///
 /// # Panics
 /// As [`assess_network`].
@@ -70,7 +69,7 @@ pub(crate) fn shares<'a>(
         let (at, flow) = claims.next()?;
         Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
     };
-    // There may be a million flows, most of them alike, so equal flows are combined.
+    // Equal flows are combined: there may be a million, mostly alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     for Route { links, max_bps, flows } in routes {
         let first = routed.len();
@@ -90,8 +89,8 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
-/// Compares the flows' throughput with their fair shares. Each share is paired with the fraction of
-/// time in which its flow had it; flows without a share are skipped.
+/// Compares `flows` with `fair`: each flow's share, and the fraction of the time with this share.
+/// Flows with the fraction 0 are skipped.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
@@ -192,8 +191,8 @@ mod tests {
 
     #[test]
     fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
-        // A long flow uses both links, of 10 and 6 Mbit/s. Each link also has a flow of its own;
-        // the flow of the first has an access link of 5 Mbit/s.
+        // The flow `long` uses both links, of 10 and 6 Mbit/s. The flow `first` uses only the first
+        // link, `second` only the second. The access link of `first` has 5 Mbit/s.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];

@@ -8,27 +8,25 @@ use crate::max_min::Claim;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// One flow or several equal flows: the claim of each, and the indices of the links on its route,
-/// each once.
+/// One or several equal flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Routed<'a> {
     /// The claim of each flow.
     pub claim: Claim,
-    /// The links on the route of each flow.
+    /// Indices of the links on the route, each once.
     pub links: &'a [usize],
     /// The number of equal flows.
     pub flows: usize,
 }
 
 /// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
-/// entry per link. The share of several equal flows is that of each.
+/// entry per link. For several equal flows, the share of each.
 ///
-/// A flow without links gets its demand. A link is recalculated only when its flows change, so the
-/// work does not grow as flows times links.
+/// A flow without links gets its demand. The work does not grow as flows times links.
 ///
 /// # Panics
-/// If a demand is negative or not a number, a weight is not finite and above zero, or a capacity is
-/// negative or not finite. Also if a flow names an unknown link.
+/// If a demand is negative or not a number, or a weight is not finite and above zero. If a capacity
+/// is negative or not finite, or a flow names an unknown link.
 pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     assert!(capacities.iter().all(|c| c.is_finite() && *c >= 0.0), "a capacity cannot be shared");
     for Claim { demand, weight } in flows.iter().map(|flow| flow.claim) {
@@ -51,7 +49,7 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// The rate per unit of weight that the rising flows of a link can reach together.
+/// A rate per unit of weight. At a link's level, its rising flows fill the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level(f64);
 
@@ -74,11 +72,10 @@ struct Filling<'a> {
     capacities: &'a [f64],
     /// By link: its flows, in order.
     flows_of: Vec<Vec<usize>>,
-    /// By flow: its share, once it no longer rises.
+    /// By flow: its final share; `None` while the flow rises.
     shares: Vec<Option<f64>>,
     /// By link: its level; `None` without a rising flow.
     levels: Vec<Option<Level>>,
-    /// The sorted levels, each with its link.
     rising: BTreeSet<(Level, usize)>,
 }
 
@@ -107,7 +104,7 @@ impl<'a> Filling<'a> {
                 }
             }
         }
-        // After rounding, `left` can be below zero; a level cannot.
+        // Rounding can make `left` negative.
         let level = (weights > 0.0).then(|| Level(left.max(0.0) / weights));
         let before = std::mem::replace(&mut self.levels[link], level);
         before.map(|level| self.rising.remove(&(level, link)));
@@ -124,7 +121,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The flows with a finite demand, by the level that satisfies them, highest first.
+/// The flows with a finite demand, each with the level that meets this demand, highest first.
 struct Wants(Vec<(Level, usize)>);
 
 impl Wants {
@@ -137,8 +134,8 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The level `enough` is a rounded quotient. So flows slightly above `level` are also
-        // checked, by the product of weight and level.
+        // `enough` is a rounded quotient, possibly slightly above `level`. The product of weight
+        // and level decides.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -187,8 +184,7 @@ mod tests {
 
     #[test]
     fn capacity_that_a_flow_cannot_use_goes_to_its_neighbours() {
-        // In Bertsekas and Gallager, figure 6.16, three flows share the first link; one of them and
-        // another flow share the second.
+        // Bertsekas and Gallager, figure 6.16.
         let flows = [(GREEDY, &[0][..]), (GREEDY, &[0]), (GREEDY, &[0, 1]), (GREEDY, &[1])];
         let third = 1.0 / 3.0;
         assert_eq!(shares(&flows, &[1.0, 1.0]), [third, third, third, 1.0 - third]);
@@ -202,7 +198,6 @@ mod tests {
         assert_eq!(shares(&flows, &[8.0]), [6.0, 2.0, 9.0]);
     }
 
-    /// The simple algorithm, which recalculates all levels in each step.
     fn step_by_step(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
         let mut shares: Vec<Option<f64>> = vec![None; flows.len()];
         loop {
@@ -263,8 +258,8 @@ mod tests {
             }
         }
 
-        /// By definition, shares are feasible. A flow whose demand is not met uses a full link on
-        /// which no flow has a larger share per weight.
+        /// A flow whose demand is not met uses a full link on which no flow has a larger share per
+        /// weight.
         #[test]
         fn shares_over_links_are_max_min_fair_by_definition(
             flows in prop::collection::vec((claim(), prop::collection::btree_set(0usize..4, 1..4)), 0..20),

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// The maximum bytes of a short name. With a byte for its length and one that marks it as short, it
-/// takes 24 bytes, the size of a `String` on 64-bit targets.
+/// The maximum length of a short name, in bytes. With a byte for the length and one that marks the
+/// name as short, a name takes 24 bytes, like a `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.
@@ -24,7 +24,7 @@ enum Text {
 const _: () = assert!(size_of::<FlowName>() == 24);
 
 impl FlowName {
-    /// The name of flow `number` of `group`: the group's name, a dot, and the number.
+    /// The group's name, a dot, and the number.
     pub fn numbered(group: &str, number: u32) -> Self {
         let mut bytes = [0; SHORT];
         let mut digits = [0; MAX_DIGITS];

@@ -1,8 +1,7 @@
 //! The rates of flows over short intervals, and the concentration of bytes on the fastest flows.
 //!
 //! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, *Approximate Fair Allocation of Link
-//! Bandwidth*, IEEE Micro 23(1), 2003, Fig. 1: the complementary distribution of the rates of flows
-//! over one second, in three traces.
+//! Bandwidth*, IEEE Micro 23(1), 2003, Fig. 1.
 
 use fairwire_core::Duration;
 use std::collections::BTreeMap;
@@ -18,7 +17,7 @@ pub struct TracePacket {
     pub bytes: u32,
 }
 
-/// The rates of flows, in bit/s: one for each interval of a trace in which a flow has a packet.
+/// The rates of flows, in bit/s: one for each interval in which a flow has a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRates {
     /// Fastest first.
@@ -59,8 +58,8 @@ impl FlowRates {
         &self.rates
     }
 
-    /// The share of the bytes, 0 to 1, that the fastest fraction `part` of the flows has. A flow on
-    /// the boundary counts partly. Without flows the share is 0.
+    /// The share of the bytes, 0 to 1, that the fastest fraction `part` of the flows carries; 0
+    /// without flows. A flow on the boundary counts partly.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -87,12 +86,10 @@ impl FlowRates {
         self.rates.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
     }
 
-    /// The complementary distribution: ascending rates in bit/s, each with the fraction of flows at
-    /// least as fast.
+    /// Ascending rates in bit/s, each with the fraction of flows at least as fast.
     ///
-    /// If there are many rates, some are left out, because axes are usually logarithmic. Each rank
-    /// that is kept, counted from the fastest, is at most a sixteenth (or 1) above the one before
-    /// it.
+    /// Long lists are thinned, because axes are usually logarithmic. Counted from the fastest, the
+    /// rank kept after rank r is r + max(r / 16, 1).
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -1,4 +1,4 @@
-//! The waiting times of packets: a log-linear histogram.
+//! A log-linear histogram of waiting times.
 
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
@@ -7,8 +7,8 @@ use fairwire_core::Duration;
 /// has an error of at most 0.4 %.
 const PARTS: usize = 128;
 
-/// The number of buckets. Values below twice [`PARTS`] have one bucket each; each of the 56
-/// doublings above, up to 2^64, has [`PARTS`] buckets.
+/// Each value below twice [`PARTS`] has one bucket. Each of the 56 doublings above, up to 2^64, has
+/// [`PARTS`] buckets.
 const BUCKETS: usize = 58 * PARTS;
 
 const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
@@ -16,8 +16,7 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
 /// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
-/// HdrHistogram of two digits; a test compares the two. HdrHistogram and the counts around it took
-/// 65 instructions per packet; this histogram takes 25.
+/// HdrHistogram of two digits, which is slower.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts by bucket, up to the doubling of the longest wait.
@@ -33,7 +32,6 @@ fn bucket_of(ns: u64) -> usize {
     shift as usize * PARTS + (ns >> shift) as usize
 }
 
-/// The middle of a bucket. The first 256 buckets hold one value each, from 0.
 fn middle_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
@@ -74,8 +72,6 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(wait.ns());
     }
 
-    /// Counts a wait whose bucket has no memory yet. Allocates memory up to the end of the wait's
-    /// doubling.
     #[cold]
     fn record_first(&mut self, bucket: usize) {
         self.counts.resize((bucket / PARTS + 1) * PARTS, 0);
@@ -93,7 +89,7 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Clears all counts, as at the end of a warm-up.
+    /// Clears all counts.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.count, self.sum_ns, self.max_ns) = (0, 0, 0);
@@ -128,9 +124,8 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
-    /// Like [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
-    /// A small change of the waits then changes the result only a little, so the waits at two links
-    /// can be compared. `None` if nothing was counted.
+    /// Like [`quantile`](Self::quantile), but interpolated within the bin, so that the waits at two
+    /// links can be compared. `None` if nothing was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;
@@ -154,8 +149,7 @@ impl DelayHistogram {
         })
     }
 
-    /// The percentiles for a table of delays: the quartiles, then ever closer to 100, because tails
-    /// matter most.
+    /// The percentiles for a table of delays. They are denser near 100, because tails matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
         let mut all: Vec<_> = PERCENTS.into_iter().map(at).collect();
@@ -193,8 +187,6 @@ mod tests {
         histogram
     }
 
-    /// The wait at quantile `q` of the sorted list: the smallest wait that at least the fraction
-    /// `q` does not exceed.
     fn exact(sorted: &[u64], q: f64) -> u64 {
         let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted[rank - 1]
@@ -213,7 +205,6 @@ mod tests {
             let is_in = |bin: &&Bin| bin.from <= wait && (wait < bin.to || bin.to.ns() == u64::MAX);
             assert_eq!(bins.iter().filter(is_in).count(), 1, "{ns}");
         }
-        // No bin is wider than 1/128 of its values.
         assert!(
             bins.iter().all(|bin| (bin.to.ns() - bin.from.ns()).saturating_sub(1) <= bin.from.ns() / 128)
         );
@@ -284,7 +275,7 @@ mod tests {
 
         #[test]
         fn quantiles_are_within_their_promise_of_the_sorted_list(
-            // Waits are log-uniform from below 1 ns to 9 min, to test every scale.
+            // Log-uniform from below 1 ns to 9 min.
             waits in prop::collection::vec((0u32..40, 0.5f64..1.0), 1..300),
         ) {
             let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();

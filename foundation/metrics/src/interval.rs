@@ -20,21 +20,20 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The mean of first minus second over pairs of runs that share a seed, with its 95 % interval;
+/// The mean of first minus second over pairs of runs with the same seed, with its 95 % interval;
 /// `None` without runs.
 ///
-/// "A is better than B" holds at this level if the entire interval is on one side of zero. Runs
-/// with equal seeds vary together, so their differences vary less than the runs do.
+/// "A is better than B" holds at the 95 % level if the entire interval is on one side of zero.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
     estimate(&differences)
 }
 
-/// The 95 % interval, within 0 to 1, of a probability of success, after `successes` in `draws`
-/// independent draws; `None` without draws.
+/// Wilson's 95 % interval, within 0 to 1, of a probability; `None` without draws. `successes` of
+/// `draws` independent draws succeeded. The interval is also correct near 0 and 1.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
-/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval, Wilson's is also correct near 0 and 1.
+/// Am. Stat. Assoc. 22, 1927.
 pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
@@ -44,7 +43,6 @@ pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     (draws > 0).then(|| [(centre - half).max(0.0), (centre + half).min(1.0)])
 }
 
-/// Half of the 95 % Student-t interval of the mean of at least two runs.
 fn half_width_95(runs: &[f64], mean: f64) -> f64 {
     let n = runs.len() as f64;
     let variance = runs.iter().map(|run| (run - mean) * (run - mean)).sum::<f64>() / (n - 1.0);
@@ -58,19 +56,19 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_student() {
-        // For the ten runs 1..=10, s is 3.02765 and t(0.975, 9) is 2.26216 (any table). So the half
-        // width is 2.26216 * 3.02765 / sqrt(10).
+        // s is 3.02765 and t(0.975, 9) is 2.26216 (any table), so the half width is 2.26216 *
+        // 3.02765 / sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
         let actual = estimate(&runs).unwrap();
         assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
-        // The table's five decimals allow 1e-5 times s / sqrt(n), which is about 1.
+        // The table's five decimals allow an error of 1e-5 s / sqrt(n), and s / sqrt(n) is about 1.
         assert!((actual.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{actual:?}");
     }
 
     #[test]
     fn the_interval_of_a_share_is_that_of_wilson() {
-        // By hand, for 8 of 10 and z = 1.96: the centre is (0.8 + 0.192073) / 1.384146 = 0.716740,
-        // and the half width 0.226423.
+        // By hand, for z = 1.96: the centre is (0.8 + 0.192073) / 1.384146 = 0.716740, and the half
+        // width 0.226578.
         let [low, high] = proportion(8, 10).unwrap();
         assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
         let [low, high] = proportion(0, 16).unwrap();
@@ -80,7 +78,7 @@ mod tests {
 
     #[test]
     fn two_runs_have_a_very_wide_interval() {
-        // For two runs that differ by one, t(0.975, 1) is 12.7062 and s / sqrt(2) is 0.5.
+        // t(0.975, 1) is 12.7062 and s / sqrt(2) is 0.5.
         let actual = estimate(&[1.0, 2.0]).unwrap();
         assert!((actual.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{actual:?}");
     }

@@ -3,9 +3,7 @@
 //! Source: Jain, Chiu and Hawe, *A Quantitative Measure of Fairness*, DEC-TR-301, 1984.
 
 /// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one flow has everything) to 1 (all are
-/// equal).
-///
-/// Without rates, or if all are zero, the index is 1: no rate exceeds another.
+/// equal). The index is 1 without rates, or if all are zero.
 pub fn jain(rates: &[f64]) -> f64 {
     jain_of(rates.iter().copied())
 }
@@ -18,9 +16,9 @@ pub fn jain_of(rates: impl Iterator<Item = f64>) -> f64 {
 /// The rate of one flow, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
-    /// The rate of the flow, in a unit that all flows share.
+    /// The rate, in a unit that all flows share.
     pub rate: f64,
-    /// The weight of the flow, above zero.
+    /// The weight, above zero.
     pub weight: f64,
 }
 
@@ -51,8 +49,7 @@ mod tests {
 
     #[test]
     fn the_goodputs_of_faba_table_2_give_its_indices() {
-        // The rates are from Kamra et al. 2004, Table 2. The paper prints 0.99325 and 0.99743,
-        // which are truncated, not rounded.
+        // Kamra et al. 2004, Table 2. The paper prints 0.99325 and 0.99743, truncated, not rounded.
         let fred = [3401.94, 2910.18, 3641.26, 3518.34];
         let faba = [4059.04, 4109.35, 4012.97, 3605.87];
         assert_eq!((jain(&fred) * 1e5).round(), 99_326.0);

@@ -1,10 +1,6 @@
 //! The only judge: compares a value and its interval with the allowed range, and returns a
 //! [`Verdict`].
 //!
-//! Expectations of scenarios, claims of studies, agreement of stages, the oracles and the field
-//! tests all use [`judge`]. They differ in the measure, in the allowed range ([`Allowed`]) and in
-//! the effect of an interval ([`Rule`]). The verdicts have the same names everywhere.
-//!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
 //!
@@ -25,7 +21,7 @@ pub enum Verdict {
     /// The value is in the allowed range.
     #[serde(rename = "holds")]
     Holds,
-    /// The interval does not confirm what the mean shows, or is missing: more runs would decide.
+    /// More runs are needed: the interval is missing, or contains both allowed and refused values.
     #[serde(rename = "unclear")]
     Unclear,
     /// The value is outside the allowed range, for a recorded reason.
@@ -51,15 +47,13 @@ impl Verdict {
         }
     }
 
-    /// The verdict if a reason for failure is recorded: [`Fails`](Self::Fails) becomes
-    /// [`Known`](Self::Known).
+    /// With a recorded reason, [`Fails`](Self::Fails) becomes [`Known`](Self::Known).
     #[must_use]
     pub fn with_reason(self, has_reason: bool) -> Verdict {
         if self == Verdict::Fails && has_reason { Verdict::Known } else { self }
     }
 
-    /// The verdict if none may remain unclear: [`Unclear`](Self::Unclear) becomes
-    /// [`Fails`](Self::Fails).
+    /// [`Unclear`](Self::Unclear) becomes [`Fails`](Self::Fails).
     #[must_use]
     pub fn strict(self) -> Verdict {
         if self == Verdict::Unclear { Verdict::Fails } else { self }
@@ -67,7 +61,7 @@ impl Verdict {
 
     /// The worst of several verdicts; `None` if there are none.
     ///
-    /// [`NotTestable`](Self::NotTestable) is the result only if all verdicts are.
+    /// The result is [`NotTestable`](Self::NotTestable) only if every verdict is `NotTestable`.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let rank = |verdict: &Verdict| (*verdict != Verdict::NotTestable, *verdict);
         verdicts.into_iter().max_by_key(rank)
@@ -83,9 +77,9 @@ impl fmt::Display for Verdict {
 /// A measured value: a mean over runs, or a difference of two means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
-    /// The mean; NaN is never allowed.
+    /// The mean. NaN is outside every allowed range.
     pub mean: f64,
-    /// Half of the mean's 95 % interval; `None` for a single run, which has no interval.
+    /// Half of the mean's 95 % interval; `None` for a single run.
     pub half_width_95: Option<f64>,
 }
 
@@ -102,7 +96,7 @@ impl From<Estimate> for Value {
     }
 }
 
-/// The allowed range: from `min` to `max`, both included.
+/// The allowed range, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowed {
     /// The smallest value.
@@ -130,12 +124,12 @@ impl Allowed {
         Allowed { max, ..Self::ANYTHING }
     }
 
-    /// Allows more than `bound`, but not `bound`.
+    /// Allows more than `bound`.
     pub fn above(bound: f64) -> Allowed {
         Self::at_least(bound.next_up())
     }
 
-    /// Allows less than `bound`, but not `bound`.
+    /// Allows less than `bound`.
     pub fn below(bound: f64) -> Allowed {
         Self::at_most(bound.next_down())
     }
@@ -157,13 +151,11 @@ pub enum Rule {
     /// Only the mean decides.
     Mean,
     /// The entire interval must be in the allowed range. If the mean is in the range but the
-    /// interval is not, or is missing, the verdict is unclear. If the mean is outside, the verdict
-    /// is a failure.
+    /// interval is not, or is missing, the verdict is unclear.
     Whole,
-    /// The mean decides. But if the mean is outside the allowed range and its interval overlaps the
-    /// range, the verdict is unclear.
+    /// The mean decides, but the verdict is unclear if only the interval reaches the allowed range.
     Reach,
-    /// Like [`Rule::Mean`], for a difference; an interval that contains 0 also suffices.
+    /// Like [`Rule::Mean`], for a difference, which also holds if its interval contains 0.
     Meet,
 }
 

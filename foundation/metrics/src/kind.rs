@@ -2,7 +2,6 @@
 
 use crate::record::TransferRecord;
 
-/// Lists each kind of event once: its name, its plural in measures, and its description.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
         /// A kind of event whose duration a source measures, with a [`TransferRecord`] per group.
@@ -15,13 +14,12 @@ macro_rules! kinds {
             /// Every one.
             pub const ALL: &[Kind] = &[$(Kind::$kind),+];
 
-            /// The name of the kind, as in [`TransferRecord::kind`], and in measures such as
-            /// `stall_mean_s.video`.
+            /// The name in [`TransferRecord::kind`], and in measures such as `stall_mean_s.video`.
             pub const fn name(self) -> &'static str {
                 match self { $(Kind::$kind => $name),+ }
             }
 
-            /// The plural, in the measure of the number of events, such as `stalls.video`.
+            /// The plural, for the number of events, such as `stalls.video`.
             pub const fn plural(self) -> &'static str {
                 match self { $(Kind::$kind => $plural),+ }
             }
@@ -59,9 +57,8 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Does the kind belong to calls and videos? Their groups have a record of the kind even if no
-    /// event occurred. Without the record, a group with zero events would look like a group that
-    /// cannot have such events.
+    /// Does the kind belong to calls and videos? Their groups have a record of the kind even
+    /// without events. Groups that cannot have such events have no record.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }

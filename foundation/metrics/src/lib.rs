@@ -1,10 +1,8 @@
 //! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records of
 //! runs.
 //!
-//! The simulator and the gateway count with [`LinkMeter`] while they run. Afterwards
-//! [`fairness::assess`] compares the flows' throughput with the [`max_min`] allocation.
-//! [`summary::summarize`] takes means over the runs, and [`judge::judge`] compares a value with its
-//! allowed range. All results are in a [`record::Report`].
+//! The simulator and the gateway count with [`LinkMeter`] while they run. All results are in a
+//! [`record::Report`].
 #![forbid(unsafe_code)]
 
 pub mod agreement;

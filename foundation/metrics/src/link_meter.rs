@@ -6,7 +6,7 @@ use crate::series::TimeWeighted;
 use fairwire_core::{Backlog, Cause, Duration, Packet, Rate, Time};
 use std::collections::BTreeMap;
 
-/// Measures one queued link from a given instant.
+/// Measures one queued link.
 #[derive(Debug)]
 pub struct LinkMeter {
     start: Time,
@@ -38,8 +38,7 @@ impl LinkMeter {
         }
     }
 
-    /// Clears all counts, as at the end of a warm-up. Queued packets and the packet being sent
-    /// remain known.
+    /// Clears all counts. Queued packets and the packet being sent remain known.
     pub fn restart(&mut self, now: Time) {
         let mut backlog = self.backlog;
         backlog.reset(now);
@@ -51,25 +50,25 @@ impl LinkMeter {
         };
     }
 
-    /// Counts a packet that was offered.
+    /// Counts an offered packet.
     #[inline]
     pub fn offered(&mut self) {
         self.packets_in += 1;
     }
 
-    /// Counts a packet that was dropped.
+    /// Counts a dropped packet.
     #[inline]
     pub fn dropped(&mut self, cause: Cause) {
         self.drops[cause as usize] += 1;
     }
 
-    /// Counts a packet that was marked.
+    /// Counts a marked packet.
     #[inline]
     pub fn marked(&mut self, cause: Cause) {
         self.marks[cause as usize] += 1;
     }
 
-    /// Records that the transmission of `packet` starts at `now` and ends at `sent`.
+    /// Records the transmission of `packet` from `now` to `sent`.
     #[inline]
     pub fn started(&mut self, packet: &Packet, now: Time, sent: Time) {
         self.sending_until = sent;
@@ -89,7 +88,7 @@ impl LinkMeter {
         &self.sojourn
     }
 
-    /// The record up to `now` of the link `name` with rate `rate`.
+    /// The record of the link `name` up to `now`.
     pub fn record(&self, name: &str, rate: Rate, now: Time) -> LinkRecord {
         let [mean_packets, mean_bytes] = self.backlog.means(now);
         let [max_packets, _] = self.backlog.max();
@@ -107,8 +106,8 @@ impl LinkMeter {
         }
     }
 
-    /// The fraction of the time from `start` to `now` in which bits were being sent. Of a
-    /// transmission that extends beyond either end, only the part inside counts.
+    /// The fraction of the time from `start` to `now` in which bits were sent. Transmissions across
+    /// `start` or `now` count partly.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

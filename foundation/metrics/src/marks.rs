@@ -1,16 +1,15 @@
-//! The estimates that an aggregate's egress edge makes from marks, for the simulator and the
-//! gateway.
+//! The estimates that an aggregate's egress edge makes from marks.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
 use fairwire_core::RateRequest;
 
-/// The plan by which the egress edge of an aggregate estimates the fraction of marked green
-/// packets, and requests a target. The default is that of E. Park and C. Choi 2003, section IV.
+/// How the egress edge of an aggregate estimates the fraction of green packets that are marked, and
+/// requests a target. The default is that of E. Park and C. Choi 2003, section IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
-    /// The times at which the estimate is updated.
+    /// When the estimate is updated.
     pub cadence: Cadence,
     /// N: the number of recent green packets whose marks are counted; at least 1.
     pub window: u32,
@@ -28,7 +27,7 @@ impl Default for EstimatorPlan {
     }
 }
 
-/// The times at which an estimate of marks is updated.
+/// When an estimate of marks is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cadence {
     /// With each green packet, over the window that ends with the packet.
@@ -38,8 +37,8 @@ pub enum Cadence {
     Tumbling,
 }
 
-/// Estimates the fraction of in-profile packets that are marked on the path, and requests changed
-/// targets. O(1) per packet.
+/// Estimates the fraction of green (in-profile) packets that are marked on the path, and requests
+/// changed targets. O(1) per packet.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
@@ -66,7 +65,7 @@ impl Estimator {
         self.estimate
     }
 
-    /// Records that a packet in profile leaves.
+    /// Records a green packet that leaves.
     pub fn observe(&mut self, is_marked: bool) {
         let left = std::mem::replace(&mut self.window[self.next], is_marked);
         self.marked = self.marked + u32::from(is_marked) - u32::from(left);
@@ -77,7 +76,7 @@ impl Estimator {
         }
     }
 
-    /// The request for packets that leave now.
+    /// The change of the target to request now.
     pub fn request(&self) -> RateRequest {
         match self.estimate {
             low if low < self.plan.low => RateRequest::Increase,
@@ -95,8 +94,6 @@ mod tests {
         Estimator::new(EstimatorPlan { cadence, ..EstimatorPlan::default() })
     }
 
-    /// The estimates after a marked packet and after each following unmarked packet, and the
-    /// requests.
     fn after_one_mark(cadence: Cadence, packets: usize) -> Vec<(f64, RateRequest)> {
         let mut estimator = estimator(cadence);
         let mut one = |at| {
@@ -128,7 +125,7 @@ mod tests {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
             // The estimate is 0.01 * 0.9^6 = 0.00531 after block 6, and 0.01 * 0.9^7 = 0.00478
-            // after block 7. Below 0.005, the request is for an increase.
+            // after block 7, below 0.005.
             assert_eq!(
                 *request,
                 if block <= 6 { RateRequest::Keep } else { RateRequest::Increase },

@@ -7,14 +7,14 @@
 /// The claim of one flow or class on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// The demand, in the unit of the capacity; [`f64::INFINITY`] if the claim is greedy.
+    /// The demand, in the unit of the capacity; [`f64::INFINITY`] if greedy.
     pub demand: f64,
-    /// The weight of the claim among its siblings, finite and above zero.
+    /// The weight among siblings, finite and above zero.
     pub weight: f64,
 }
 
 impl Claim {
-    /// A greedy claim of weight 1, such as a bulk transfer.
+    /// A greedy claim of weight 1.
     pub const GREEDY: Claim = Claim { demand: f64::INFINITY, weight: 1.0 };
 
     /// A claim of weight 1 with a `demand`.
@@ -23,10 +23,8 @@ impl Claim {
     }
 }
 
-/// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity.
-///
-/// Claims are met in order of demand per weight. The first claim that cannot be met in full and all
-/// later claims share the remaining capacity in proportion to their weights. Takes O(n log n).
+/// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity,
+/// in O(n log n).
 ///
 /// # Panics
 /// If a demand is negative or not a number, a weight is not finite and above zero, or the capacity
@@ -50,7 +48,6 @@ pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
     shares
 }
 
-/// The indices of `claims` in order of demand per weight: the claim satisfied first comes first.
 fn by_demand(claims: &[Claim]) -> Vec<usize> {
     let height = |i: usize| claims[i].demand / claims[i].weight;
     for Claim { demand, weight } in claims {
@@ -62,9 +59,8 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// For each rank in `order`, the total weight of the claim at that rank and all later ones. The
-/// sums begin at the end, so no rounding error of earlier weights remains in the weight of the last
-/// few claims.
+/// The sum of the weights from each rank to the last. Summing from the end keeps the rounding
+/// errors of earlier weights out.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -83,7 +79,7 @@ pub(crate) mod oracle {
 
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) struct Node {
-        /// The weight of the node among its siblings, finite and above zero.
+        /// The weight among siblings, finite and above zero.
         pub weight: f64,
         /// A flow or a class.
         pub kind: Kind,
@@ -96,8 +92,7 @@ pub(crate) mod oracle {
             /// The demand; [`f64::INFINITY`] if the flow is greedy.
             demand: f64,
         },
-        /// A class, which divides its allocation among its members and claims the sum of their
-        /// claims.
+        /// A class claims the sum of its members' claims.
         Class(Vec<Node>),
     }
 
@@ -114,7 +109,6 @@ pub(crate) mod oracle {
             Node { weight, ..self }
         }
 
-        /// The demand; for a class, the sum of its members' demands.
         pub(crate) fn demand(&self) -> f64 {
             match &self.kind {
                 Kind::Flow { demand } => *demand,
@@ -124,9 +118,6 @@ pub(crate) mod oracle {
     }
 
     /// The hierarchical max-min shares of `capacity` among the flows under `root`, in their order.
-    ///
-    /// The members of each class share its allocation max-min fairly; siblings share what a class
-    /// cannot use.
     ///
     /// # Panics
     /// As [`max_min`] does.
@@ -156,8 +147,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The tolerance for rounding errors, relative to the capacity: sums of at most 40 terms, each
-    /// off by 2^-53, are far below it.
+    /// The allowed rounding error, relative to the capacity: far above that of 40 terms, each off
+    /// by 2^-53.
     const ROUNDING: f64 = 1e-9;
 
     #[test]
@@ -238,8 +229,8 @@ mod tests {
                 continue;
             }
             for (other, &richer) in claims.iter().zip(shares) {
-                // The gain is multiplied by both weights, so a tiny weight does not magnify the
-                // rounding error.
+                // Shares per weight are compared without division, because dividing by a tiny
+                // weight would magnify the rounding error.
                 let gain = richer * c.weight - share * other.weight;
                 prop_assert!(gain <= slack * (c.weight + other.weight), "{richer} next to {share}");
             }
@@ -247,8 +238,7 @@ mod tests {
         Ok(())
     }
 
-    /// Checks every class of the tree by the definition. Returns the number of `shares` under
-    /// `node`, and their sum.
+    /// Checks the classes under `node`. Returns the number of flows, and the sum of their shares.
     fn check_tree(node: &Node, shares: &[f64]) -> Result<(usize, f64), TestCaseError> {
         let Kind::Class(members) = &node.kind else {
             return Ok((1, shares[0]));

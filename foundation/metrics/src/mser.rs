@@ -1,17 +1,16 @@
 //! The length of a run's warm-up, by MSER-5.
 //!
-//! The method takes means of batches of five samples, and cuts where the standard error of the
-//! remaining means is smallest: White, Cobb and Spratt, "A comparison of five steady-state
-//! truncation heuristics for simulation", Winter Simulation Conference 2000.
-//!
-//! A cut in the second half means that the run is too short: White, "An effective truncation
-//! heuristic for bias reduction in simulation output", Simulation 69(6), 1997.
+//! The method averages batches of five samples, and cuts where the standard error of the remaining
+//! means is smallest. Source: White, Cobb and Spratt, "A comparison of five steady-state truncation
+//! heuristics for simulation", Winter Simulation Conference 2000. A cut in the second half means
+//! that the run is too short: White, "An effective truncation heuristic for bias reduction in
+//! simulation output", Simulation 69(6), 1997.
 
-/// Samples in a batch: the 5 in MSER-5.
+/// Samples in a batch.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches for a meaningful cut. A valid cut is in the first half, which has
-/// too few means if there are fewer batches.
+/// The minimum number of batches for a meaningful cut. A valid cut is in the first half. With fewer
+/// batches, the first half has too few means.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.
@@ -19,7 +18,7 @@ const MIN_BATCHES: usize = 10;
 pub enum Truncation {
     /// Omit this number of samples at the start.
     Samples(usize),
-    /// The best cut is in the second half: the run is too short.
+    /// The best cut is in the second half.
     TooShort,
 }
 
@@ -35,8 +34,8 @@ pub fn mser5(series: &[f64]) -> Option<Truncation> {
     Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
 }
 
-/// The first cut with the smallest squared standard error of the remaining means. The last five
-/// batches always remain, because a few values may agree by chance (White, Cobb and Spratt).
+/// The first cut with the smallest squared standard error. The last five batches always remain,
+/// because a few values may agree by chance (White, Cobb and Spratt).
 fn best_cut(means: &[f64]) -> usize {
     // The overall mean is subtracted first: otherwise `squares` and `sum * sum / left` could be
     // almost equal, and their difference inexact.
@@ -60,7 +59,6 @@ fn best_cut(means: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// The definition directly from the paper, without running sums.
     fn by_definition(means: &[f64]) -> usize {
         let error = |cut: usize| {
             let rest = &means[cut..];

@@ -1,9 +1,8 @@
-//! Flows that start and stop: the fair share of each flow, and the time until it reaches a new
-//! share.
+//! Flows that start and stop: each flow's fair share, and the time until it reaches a new share.
 //!
-//! Each start or stop of a flow divides the measured time into intervals. In an interval, the
-//! max-min allocation is among the flows that are on. A flow's fair share is the mean of its
-//! allocations over its time on. A flow that is never on while measured has no fair share.
+//! The starts and stops divide the measured time into intervals. Each interval has a max-min
+//! allocation among the flows that are on. A flow's fair share is the mean of its allocations over
+//! its time on.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
@@ -34,10 +33,9 @@ const MAX_COUNTS: u64 = 2_000_000;
 /// The maximum number of fair shares kept during summation: 160 MB. Above this number, nearby
 /// changes are merged.
 const MAX_SHARES: usize = 20_000_000;
-/// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
-/// The minimum capacity of a slot, bits: twenty packets of 1500 bytes, so a count that is one
-/// packet short still reaches [`REACHED`].
+/// The minimum bits of a fair share in one count: twenty packets of 1500 bytes. A count one packet
+/// short then still reaches [`REACHED`].
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
 /// The length of a slot for `flows` flows over the time `measured`.
@@ -148,8 +146,8 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` to the end of the first slot at which the flow has reached the fraction
-    /// [`REACHED`] of `fair` bit/s. `None` if no such slot ends by `until`.
+    /// The time from `from` to the end of the first slot in which the flow has [`REACHED`] of
+    /// `fair` bit/s. `None` if no such slot ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
@@ -179,7 +177,7 @@ mod tests {
         serde_json::from_value(record).expect("a record")
     }
 
-    /// One link of 12 Mbit/s, which `a` uses from 0 to 30 s and `b` from 10 to 20 s.
+    /// One link of 12 Mbit/s.
     fn two(bytes: Vec<u64>) -> (Vec<FlowRecord>, Presence) {
         let on = vec![vec![[0.0, 30.0]], vec![[10.0, 20.0]]];
         let flows = vec![flow("a", 10e6), flow("b", 6e6)];
@@ -201,7 +199,6 @@ mod tests {
         // `a` has 12, 6 and 12 Mbit/s for 10 s each.
         assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
-        // `a` gets 300 Mbit, and `b` 60.
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);
     }
 

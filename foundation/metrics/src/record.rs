@@ -1,6 +1,6 @@
-//! The records of a run, with one schema for simulated and live contests.
+//! The records of a run, simulated or live.
 //!
-//! The JSON form of [`Report`] is public and versioned. Within one [`SCHEMA_VERSION`], fields are
+//! The JSON form of [`Report`] is public and versioned: within one [`SCHEMA_VERSION`], fields are
 //! only added.
 
 use crate::flow_name::FlowName;
@@ -23,7 +23,7 @@ pub struct Report {
     pub manifest: Manifest,
     /// One record per discipline, stage and seed, in that order.
     pub runs: Vec<RunRecord>,
-    /// Means over the seeds, one entry per discipline.
+    /// Means over the seeds, one entry per discipline and stage.
     pub summary: Vec<Summary>,
     /// Paired differences between disciplines, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -54,8 +54,8 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
-    /// The effective scenario in TOML, after `--set` and the selection of disciplines and seeds. It
-    /// repeats the same runs. Absent for a live contest.
+    /// The effective scenario in TOML, after `--set` and the selection of disciplines and seeds.
+    /// Absent for a live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub scenario_toml: String,
     /// Every `--set`, as typed.
@@ -72,7 +72,7 @@ pub struct Manifest {
     /// The stages used, in the given order; absent if only the simulator was used.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stages: Vec<String>,
-    /// The order of events at the same instant. Empty for a live contest.
+    /// The order of simultaneous events. Empty for a live contest.
     pub tie_rule: String,
     /// Length of a run in seconds, including the warm-up.
     pub duration_s: f64,
@@ -97,7 +97,7 @@ pub enum Mode {
 pub struct RunRecord {
     /// The discipline's name in the catalogue, or its label in the scenario.
     pub discipline: String,
-    /// The stage of the run, such as `sim` or `lab`; absent if all runs used the simulator.
+    /// The stage, such as `sim` or `lab`; absent if all runs used the simulator.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stage: String,
     /// The seed; for a live contest the number of the repetition.
@@ -114,8 +114,8 @@ pub struct RunRecord {
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
-    /// The times when flows started and stopped, if any flow has a `stop` or `on`. The rates and
-    /// shares of a flow, and Jain's indices, then refer to the time when the flow was on.
+    /// Starts and stops, if any flow has a `stop` or `on`. Rates, shares and Jain's indices then
+    /// cover only the time in which a flow was on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub presence: Option<PresenceRecord>,
     /// Events that the simulator handled, including the warm-up; absent for a live contest.
@@ -129,7 +129,7 @@ row! {
 pub struct FlowRecord {
     /// Unique name, such as `tcp.3`.
     pub name: FlowName,
-    /// The group of the flow in the scenario, such as `tcp`.
+    /// The group in the scenario, such as `tcp`.
     pub group: Arc<str>,
     /// The kind of source, such as `bulk newreno` or `cbr`.
     pub kind: Arc<str>,
@@ -151,30 +151,27 @@ pub struct FlowRecord {
     /// Packets lost on wires rather than dropped by a discipline; absent if no wire has faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packets_lost: Option<u64>,
-    /// The number of retransmission timeouts of the flow's TCP, including those of the handshake;
-    /// absent for other sources and for a live contest.
+    /// TCP's retransmission timeouts, including the handshake's; absent for other sources and for a
+    /// live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeouts: Option<u64>,
-    /// The number of times that the flow's TCP detected a loss outside recovery; absent if
-    /// `timeouts` is absent.
+    /// Losses that TCP detected outside recovery; absent if `timeouts` is absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_episodes: Option<u64>,
     /// The number of loss episodes with a timeout; absent if `timeouts` is absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
-    /// The start of the flow, in seconds after the start of the run. If the scenario has a range,
-    /// this is the drawn value. Absent outside the simulator.
+    /// The start, in seconds after the start of the run; drawn if the scenario has a range. Absent
+    /// outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay, in seconds, of each of the flow's access links, at the source and at
-    /// the receiver. If the scenario has a range, this is the drawn value. Absent outside the
-    /// simulator.
+    /// The propagation delay, in seconds, of each of the flow's two access links (source and
+    /// receiver); drawn if the scenario has a range. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
-    /// The round-trip time of an empty network, seconds: a data packet over all links of its path,
-    /// and an acknowledgement back. Each link adds its propagation delay and its transmission time.
-    /// Absent for a source without acknowledgements, if a link's rate changes, and outside the
-    /// simulator.
+    /// The round-trip time of an empty network, seconds: propagation and transmission of a data
+    /// packet over all links of its path, and of an acknowledgement back. Absent for a source
+    /// without acknowledgements, if a link's rate changes, and outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
     /// The max-min fair share of the throughput, bit/s, including headers. Absent for a flow that
@@ -286,7 +283,7 @@ pub struct CompletedRecord {
     pub seed: u64,
     /// The group.
     pub group: String,
-    /// The flow of the transfer, such as `web.3`: one user.
+    /// The flow (one user) of the transfer, such as `web.3`.
     pub flow: FlowName,
     /// `transfer` or `page`, as in [`TransferRecord`].
     pub kind: String,
@@ -296,10 +293,10 @@ pub struct CompletedRecord {
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// The duration divided by the minimum duration of an isolated transfer: its first segment over
-    /// all links, and the others at the rate of the slowest link. The handshake and the growth of a
-    /// window count as slowdown. Absent for a page, for a protocol of another crate, and if a
-    /// link's rate changes.
+    /// The duration divided by the minimum duration of an isolated transfer: the first segment
+    /// crosses all links, and the others follow at the rate of the slowest link. Handshake and
+    /// window growth count as slowdown. Absent for a page, for a protocol of another crate, and if
+    /// a link's rate changes.
     pub slowdown: Option<f64>,
 }
 
@@ -310,10 +307,10 @@ pub struct AggregateRecord {
     pub name: String,
     /// Its groups.
     pub groups: Vec<String>,
-    /// The contracted rate of the aggregate, bit/s.
+    /// The contracted rate, bit/s.
     pub contract_bps: f64,
-    /// The rate up to which the aggregate's packets were in profile, averaged over time, bit/s;
-    /// absent if this rate is the contract.
+    /// The rate up to which packets were in profile, averaged over time, bit/s; absent if it is the
+    /// contract.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
     /// The sum of the throughputs of the aggregate's flows.
@@ -401,8 +398,7 @@ pub struct BacklogRecord {
     pub max_packets: Option<u64>,
 }
 
-/// The fairness of a run: the flows' throughputs compared with the max-min allocation of their
-/// offers.
+/// Throughputs compared with the max-min allocation of the flows' offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index over the shares of all flows: 1/n to 1, and 1 if all are fair. A share is a
@@ -424,8 +420,8 @@ pub struct Fairness {
 pub struct PresenceRecord {
     /// The time that each flow was on while measured, seconds, in the order of `flows`.
     pub active_s: Vec<f64>,
-    /// Each start or stop of a flow while measured, in order of time. Above a thousand changes,
-    /// nearby ones are merged.
+    /// Starts and stops while measured, in order of time. If changes times flows exceed 20 million,
+    /// nearby changes are merged.
     pub changes: Vec<ChangeRecord>,
 }
 
@@ -448,7 +444,7 @@ pub struct ChangeRecord {
     pub reached_s: Option<f64>,
 }
 
-/// Means over the runs of one discipline.
+/// Means over the runs of one discipline on one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// The discipline.
@@ -510,7 +506,7 @@ impl Agreement {
     }
 }
 
-/// The difference of two disciplines, over the seeds with which both ran.
+/// The difference of two disciplines, over their common seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The discipline from which `second` is subtracted.

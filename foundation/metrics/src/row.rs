@@ -1,4 +1,4 @@
-//! Records that are also rows of tables, with columns derived from their fields.
+//! Records that are also rows of tables.
 
 use crate::flow_name::FlowName;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum Holds {
     Real,
 }
 
-/// A field of a record, as a cell of a table. An absent value is an empty cell.
+/// A field of a record; an absent value is an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Text.
@@ -100,7 +100,7 @@ macro_rules! row {
         pub struct $Name { $($(#[$of])* pub $field: $Type,)+ }
 
         impl $Name {
-            /// The columns of a table with one record per row: the names and types of the fields.
+            /// The names and types of the fields: the columns of a table.
             pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
                 &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
 

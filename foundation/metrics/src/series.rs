@@ -2,8 +2,8 @@
 
 use fairwire_core::Time;
 
-/// The time-weighted means and the maxima of step functions that change together. The means are
-/// exact: the areas below the functions are summed in integers.
+/// The time-weighted means and maxima of step functions that change together. The means are exact:
+/// areas are summed in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWeighted<const N: usize = 1> {
     start: Time,
@@ -42,7 +42,7 @@ impl<const N: usize> TimeWeighted<N> {
         self.max
     }
 
-    /// Clears the averages, as at the end of a warm-up; the quantities keep their values.
+    /// Clears the averages; the quantities keep their values.
     pub fn reset(&mut self, now: Time) {
         *self = TimeWeighted { values: self.values, max: self.values, ..TimeWeighted::new(now) };
     }

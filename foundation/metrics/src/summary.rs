@@ -17,16 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - `jain`, `jain_throughput` and `worst_share`;
 /// - over all links, `drops`, `drops.<cause>` and `marks`, in packets, and if a wire has faults,
 ///   the [`WIRE_MEASURES`];
-/// - for transfers, `transfers.<group>` (completed), and each plain [`Statistic`], such as
-///   `transfer_mean_s.<group>`;
-/// - for each other [`Kind`] of event whose duration a source measures, the same measures as for
-///   transfers;
+/// - for each timed [`Kind`] of event, the number completed, such as `transfers.<group>`, and each
+///   plain [`Statistic`], such as `transfer_mean_s.<group>`;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
 /// - if flows stop, [`reached_s`](REACHED);
-/// - if there are several links, the [`LINK_MEASURES`] of each with the prefix `link.<name>.`, and
-///   the [`WIRE_MEASURES`] if its wire has faults.
+/// - of each of several links, the [`LINK_MEASURES`], and the [`WIRE_MEASURES`] if its wire has
+///   faults, with the prefix `link.<name>.`.
 ///
 /// A run without drops of a cause counts as zero for `drops.<cause>`, if other runs of the
 /// discipline had such drops. Any other measure is over the runs that have it.
@@ -46,11 +44,10 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// The differences of every other discipline from `baseline`, which is subtracted, over common
-/// seeds. Empty without a common seed.
+/// Every other discipline minus `baseline`, over common seeds; empty without a common seed.
 ///
-/// Under one seed, all disciplines have the same traffic, whose variation cancels (Law, as in
-/// [`crate::interval`], section 10.2.1). The measures are those of [`summarize`].
+/// Under one seed, all disciplines have the same traffic, so its variation cancels (Law, as in
+/// [`crate::interval`], section 10.2.1).
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
         runs.iter().filter(|run| run.discipline == name).map(|run| (run.seed, measures(run))).collect()
@@ -68,14 +65,14 @@ pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
 /// One measure under one discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Under<'a> {
-    /// The measure, one of those of [`summarize`].
+    /// A measure of [`summarize`].
     pub measure: &'a str,
     /// The discipline.
     pub discipline: &'a str,
 }
 
-/// `first` minus `second`, over the common seeds of both disciplines, as in [`differences`]. `None`
-/// without a common seed at which both measures exist.
+/// `first` minus `second`, over common seeds, as in [`differences`]. `None` without a common seed
+/// at which both measures exist.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let value = |run: &RunRecord| self::measure(run, measure).or(if_absent(measure));
@@ -125,8 +122,7 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The value of a measure that a run lacks. It is zero for drops of a cause that occurred only in
-/// other runs.
+/// The value of a measure that a run lacks: 0 for the drops of a cause.
 fn if_absent(name: &str) -> Option<f64> {
     name.starts_with("drops.").then_some(0.0)
 }
@@ -136,13 +132,13 @@ fn if_absent(name: &str) -> Option<f64> {
 pub struct InRun<'a> {
     /// The seed of the run.
     pub seed: u64,
-    /// The measure, one of those of the summary.
+    /// A measure of the summary.
     pub measure: &'a str,
     /// The value, in the unit of the measure.
     pub value: f64,
 }
 
-/// The values whose means are in `summary`: each measure in each of its runs, taken from `runs`.
+/// The values, in each of `runs`, of the measures in `summary`.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
     let further: Vec<String> =
@@ -181,10 +177,9 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
 }
 
 /// The mean time, in seconds, from a start or stop of flows until 90 % of the new shares is
-/// reached, over the changes after which it is reached.
+/// reached. Changes without this are left out.
 pub const REACHED: &str = "reached_s";
 
-/// Like [`measures`], but includes the [further measures](is_further) that `further` names.
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
     let mut all = measures(run);
     all.extend(further.iter().filter_map(|name| Some((name.clone(), further_measure(run, name)?))));
@@ -211,7 +206,7 @@ pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
 /// The measures of a group of flows that a summary has only if a scenario names them: the group's
-/// dropped packets. In a name, `.<group>` follows.
+/// dropped packets. A full name ends with `.<group>`.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
 /// Is `name` a measure that a summary has only if a scenario names it?
@@ -260,7 +255,7 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
-    // There may be a million flows, so the name of a measure is made only once per group.
+    // There may be a million flows, so names are made once per group.
     let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new();
     for flow in &run.flows {
         *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
@@ -286,8 +281,8 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// Counts of packets that suffered a wire's faults: over all links, and per link with the prefix
-/// `link.<name>.` if there are several.
+/// Packets that suffered a wire's faults: over all links and, if there are several, also per link,
+/// with the prefix `link.<name>.`.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
 fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
@@ -329,8 +324,9 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate. In full, `.` and the aggregate's name follow. The target is
-/// present if the marker changes it. A fraction is present if its denominator is not zero.
+/// The measures of an aggregate. A full name ends with `.<aggregate>`. `target_bps` is present if
+/// the marker changes the target. Each of the two fractions is present if its denominator is not
+/// zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 
@@ -360,7 +356,7 @@ fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of one link among several. In full, they follow `link.<name>.`.
+/// The measures of one link among several, after the prefix `link.<name>.`.
 pub const LINK_MEASURES: [&str; 6] =
     ["utilization", "drops", "marks", "sojourn_mean_s", "sojourn_p99_s", "backlog_mean_packets"];
 
@@ -506,8 +502,7 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // Both disciplines vary equally with the seed, so each difference is 0.25. Seed 4, only
-        // with `faba`, does not count.
+        // Both disciplines vary equally with the seed, so each difference is 0.25.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

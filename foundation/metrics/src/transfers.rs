@@ -36,7 +36,7 @@ pub struct Lasted {
     pub since: Time,
     /// When it ended.
     pub until: Time,
-    /// The payload of the event, bytes, spread evenly over its duration; 0 if it has none.
+    /// The payload, bytes, spread evenly over the duration; 0 if none.
     pub bytes: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Lasted {
 pub struct TransferMeter {
     all: Counted,
     by_size: [Option<Box<Counted>>; SIZES.len()],
-    /// The part of the events' durations that is within the measured time, seconds.
+    /// The sum of the events' durations within the measured time, seconds.
     within_s: f64,
     within_bytes: f64,
 }
@@ -116,7 +116,7 @@ impl TransferMeter {
     }
 
     /// The record of events of the `kind` in `group`, whose members were measured for `whole_s`
-    /// seconds in total. Without events, the record exists and all its times are 0.
+    /// seconds in total. Without events, all its times are 0.
     pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
         let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
         TransferRecord {
@@ -152,8 +152,8 @@ impl TransferMeter {
     }
 }
 
-/// A statistic of transfers in a summary. In the name of a measure, it is between the kind and the
-/// group of the transfers: `transfer_p95_s.web`.
+/// A statistic of transfers. In a measure's name, it is between kind and group:
+/// `transfer_p95_s.web`.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic {
     /// Its name.
@@ -227,9 +227,8 @@ impl Statistic {
     }
 }
 
-/// The parsed name of a measure of timed events, such as transfers and pages. The measure is the
-/// number completed (`transfers.web`) or a statistic: `page_p95_s.web`, or for one size class
-/// `transfer_p95_s.web.to_10kB`.
+/// The parsed name of a measure of timed events: the number completed (`transfers.web`), or a
+/// statistic of all sizes (`page_p95_s.web`) or one size class (`transfer_p95_s.web.to_10kB`).
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
     /// The timed event.
@@ -297,7 +296,7 @@ mod tests {
         Completed { took, bytes: Some(bytes), alone: Some(alone) }
     }
 
-    /// Checks that `actual` is `truth` within half of a bin of the histogram.
+    /// Checks `actual` to within half of a histogram bin.
     fn near(actual: f64, truth: f64) {
         assert!((actual / truth - 1.0).abs() < 0.004, "{actual}, not {truth}");
     }
@@ -314,8 +313,7 @@ mod tests {
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
         assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
-        // For the values 1 to n, quantile q is the ceiling of q n: the inverse of the empirical
-        // distribution (`inverted_cdf` in numpy).
+        // Quantile q of the values 1 to n is the ceiling of q n (`inverted_cdf` in numpy).
         let percentiles = [
             (times.p50_s, 0.5),
             (times.p90_s.unwrap(), 0.9),
@@ -388,7 +386,7 @@ mod tests {
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
         // The measured time, from 10 s on, has 2 s of the first stall's 4 s, with half of its
-        // bytes, and all 3 s of the second.
+        // bytes, and all 3 s of the second stall.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

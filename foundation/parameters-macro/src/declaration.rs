@@ -1,5 +1,4 @@
-//! Parses the declaration: a struct, and for each field its documentation and its
-//! `#[parameter(…)]`.
+//! Parses a struct, and each field's documentation and `#[parameter(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -24,7 +23,7 @@ pub(crate) struct Declaration {
     pub is_public: bool,
     /// Is the code that needs serde emitted only under the feature `serde` of the declaring crate?
     pub is_gated: bool,
-    /// The documentation of the file: its leading `//!` lines.
+    /// The file's leading `//!` lines.
     pub documentation: String,
     /// The fields, in their order.
     pub members: Vec<Member>,
@@ -43,7 +42,7 @@ pub(crate) struct Parameter {
     pub ident: Ident,
     /// The type inside the `Option`.
     pub inner: Type,
-    /// The type inside the `Quantity`, if the field is a quantity.
+    /// The type inside the `Quantity`, if any.
     pub quantity: Option<Type>,
     /// The first paragraph of the field's documentation.
     pub text: String,
@@ -114,7 +113,6 @@ impl Declaration {
         self.is_gated.then(|| quote!(#[cfg(feature = "serde")]))
     }
 
-    /// The parameters, in their order, without those of groups.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.members.iter().filter_map(|member| match member {
             Member::Parameter(parameter) => Some(&**parameter),

@@ -290,7 +290,7 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
 }
 
 impl Parameter {
-    /// The line of documentation that follows the text: unit, default, bounds, source.
+    /// The line of documentation that follows the text.
     fn documentation(&self) -> String {
         let mut doc = format!("Default: {}.", self.default_text());
         if let Some(unit) = &self.terms.unit {
@@ -457,8 +457,7 @@ fn shown(value: &Expr) -> String {
     text.strip_suffix(".0").unwrap_or(&text).into()
 }
 
-/// The names of a word. The first is the name that serde gives it, or else its identifier in kebab
-/// case; its aliases follow.
+/// The names of a word: serde's name, or else the identifier in kebab case, and then the aliases.
 pub(crate) fn names(variant: &Variant) -> Vec<String> {
     let mut names = vec![kebab(&variant.ident.to_string())];
     let of_serde = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg_attr"));

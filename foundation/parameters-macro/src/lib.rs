@@ -1,5 +1,4 @@
-//! The attributes `#[parameters]` and `#[word]`, which declare parameters and their allowed words
-//! once. `fairwire-parameters` exports and documents them.
+//! The attributes `#[parameters]` and `#[word]`, which `fairwire-parameters` exports and documents.
 
 mod declaration;
 mod emit;
@@ -11,8 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use syn::{Error, ItemEnum, ItemStruct, parse_macro_input};
 
-/// Turns a struct of optional fields into a set of declared parameters. See the documentation of
-/// `fairwire_parameters`.
+/// Turns a struct of optional fields into a set of declared parameters; see `fairwire_parameters`.
 #[proc_macro_attribute]
 pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let documentation = documentation(Span::call_site().local_file());
@@ -22,8 +20,7 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Turns an enum without values into the words of a parameter. See the documentation of
-/// `fairwire_parameters`.
+/// Turns an enum without values into the words of a parameter; see `fairwire_parameters`.
 #[proc_macro_attribute]
 pub fn word(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemEnum);
@@ -68,7 +65,7 @@ fn words(item: &ItemEnum) -> proc_macro2::TokenStream {
     }
 }
 
-/// The leading `//!` lines of a file; empty if the file is unknown, as in some editors.
+/// The leading `//!` lines; empty if the file is unknown, as in some editors.
 fn documentation(file: Option<PathBuf>) -> String {
     let source = file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));

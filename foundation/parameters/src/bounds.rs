@@ -65,7 +65,7 @@ impl<T: Bounded> Bounds<T> {
     }
 }
 
-/// The error for a value outside of the bounds of its parameter.
+/// The error for a value outside its bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
     /// The parameter.

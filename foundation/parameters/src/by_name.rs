@@ -1,5 +1,4 @@
-//! Reads tables of parameters that are known only by name, because their struct belongs to another
-//! crate.
+//! Reads parameters known only by name, because their struct belongs to another crate.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};
@@ -8,8 +7,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. Refuses an unknown name, or a value that is invalid by
-/// itself, at its location.
+/// Reads a table of parameters as JSON. Refuses, at its location, an unknown name or a value that
+/// is invalid by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],

@@ -25,8 +25,8 @@ pub trait Choice: Sized {
     /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// A required parameter of the choice with index `at`, or `None`. If there is one, the name of
-    /// the choice is not sufficient.
+    /// A required parameter of the choice with index `at`, if any. The choice's name alone is then
+    /// not sufficient.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }
@@ -89,7 +89,7 @@ pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerat
 }
 
 /// The JSON schema of a table with one key: a name, whose value is the table of its parameters.
-/// `all` gives each name, its description, and the schema of its parameters.
+/// `all` has each name's description and schema.
 pub fn tables_schema(
     all: impl Iterator<Item = (&'static str, &'static str, SchemaOf)>,
     generator: &mut SchemaGenerator,

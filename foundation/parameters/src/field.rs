@@ -34,19 +34,19 @@ pub struct Field {
     pub schema: SchemaOf,
 }
 
-/// A function that generates the schema of a value.
+/// Generates the schema of a value.
 #[cfg(feature = "serde")]
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// A function that generates the schema of a value: empty without the feature `serde`.
+/// Generates the schema of a value; empty without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 pub type SchemaOf = ();
 
-/// The schema of a value of unknown type: anything.
+/// A schema that allows any value.
 #[cfg(feature = "serde")]
 pub const NO_SCHEMA: SchemaOf = |_| json_schema!(true);
 
-/// The schema of a value of unknown type: empty.
+/// The empty schema, without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 pub const NO_SCHEMA: SchemaOf = ();
 
@@ -61,11 +61,10 @@ pub trait Declared: Default {
     /// Their names.
     const NAMES: &'static [&'static str];
 
-    /// The leading `//!` lines of the file that declares the parameters, in Markdown.
+    /// The leading `//!` lines of the declaring file, in Markdown.
     const DOCUMENTATION: &'static str;
 
-    /// The file that declares the parameters, as passed to the compiler. In this workspace it is
-    /// relative to the root: `foundation/laws/src/dropper/red/mod.rs`.
+    /// The declaring file, as passed to the compiler; in this workspace, relative to the root.
     const FILE: &'static str;
 
     /// Takes the omitted values from `base`.
@@ -82,7 +81,7 @@ pub const fn total(parts: &[&[Field]]) -> usize {
     total
 }
 
-/// The parameters of `parts`, concatenated; `N` is their [`total`].
+/// Concatenates `parts`; `N` is their [`total`].
 pub const fn joined<const N: usize>(parts: &[&[Field]]) -> [Field; N] {
     let mut all = [Field::NONE; N];
     let (mut part, mut to) = (0, 0);

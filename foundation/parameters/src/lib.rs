@@ -1,23 +1,21 @@
-//! Parameters that are declared once: read, checked and documented from one declaration.
+//! Parameters that are read, checked and documented from one declaration.
 //!
 //! The declaration is a struct of optional fields. The first paragraph above a field describes it;
 //! more paragraphs are notes. `#[parameter(…)]` has these terms:
 //!
 //! - `default = value`; or `unset = "description of the default"` if the default depends on other
-//!   values; or `required`, which refuses a table without it;
+//!   values; or `required`;
 //! - `above`, `min`, `max`: bounds;
-//! - `unit`, for numbers: `"Hz"`, or `"1"` for a number without a unit;
+//! - `unit`, for numbers: `"Hz"`, or `"1"` for none;
 //! - `source`: paper, section, equation; RFC;
 //! - `is`: its [`Role`], for callers that do not know the struct.
 //!
-//! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
-//! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
-//!
-//! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
+//! `#[parameter(flatten)]` merges the parameters of another such struct with the others. A struct
+//! that is only flattened is declared with `#[parameters(group)]`. The constant `NAME`, or
+//! `#[parameters(name = "…")]`, names the owner.
 //!
 //! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. The words are an
-//! enum under `#[word]`, with one `#[default]`. Words can be copied and compared, and are read and
-//! written in kebab case.
+//! enum under `#[word]`, with one `#[default]`, and are written in kebab case.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -49,18 +47,14 @@
 //! With `#[parameters(public)]`, the struct of checked values is `pub` instead of `pub(crate)`. It
 //! can be copied, and its default has the default of every parameter.
 //!
-//! The declaration generates the reader for any serde format, with the location of each error. It
-//! also generates the writer, which omits missing values, the JSON schema, and the [`Field`]s, from
-//! which reference pages are built. The code for tables is generic over the format, but not over
-//! the struct, so forty structs cost little more to compile than one.
-//!
-//! Components that are chosen by name, such as markers, belong to a [`Kind`], whose declaration
-//! reads, lists and registers them.
+//! The declaration generates a serde reader that locates errors, a writer that omits missing
+//! values, the JSON schema, and the [`Field`]s. Components that are chosen by name, such as
+//! markers, belong to a [`Kind`].
 //!
 //! Everything that needs serde is under the feature `serde`. A crate with its own feature of that
-//! name uses `#[parameters(gated)]`. Its declarations are then readable and writable only under
-//! that feature, and can be checked without it. Under the feature `text` of this crate,
-//! [`from_text`] reads them from TOML without serde.
+//! name uses `#[parameters(gated)]`: without that feature, its declarations can be checked, but not
+//! read or written. Under the feature `text` of this crate, [`from_text`] reads them from TOML
+//! without serde.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

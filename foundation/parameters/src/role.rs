@@ -71,13 +71,13 @@ impl<T: 'static> Role<T> {
         whole.with_role_mut(self.name).map(|slot| slot.downcast_mut().expect(TYPE))
     }
 
-    /// `slot`, if this is the role called `sought`.
+    /// `slot`, if `sought` is the name of this role.
     #[doc(hidden)]
     pub fn found<'a>(self, sought: &str, slot: &'a Option<T>) -> Option<&'a dyn Any> {
         (self.name == sought).then_some(slot as &dyn Any)
     }
 
-    /// `slot`, mutable, if this is the role called `sought`.
+    /// Like `found`, mutable.
     #[doc(hidden)]
     pub fn found_mut<'a>(self, sought: &str, slot: &'a mut Option<T>) -> Option<&'a mut dyn Any> {
         (self.name == sought).then_some(slot as &mut dyn Any)

@@ -1,4 +1,4 @@
-//! Reads and writes tables of parameters in any format, and generates their schemas.
+//! Tables of parameters in any format, and their schemas.
 
 use crate::field::{Declared, Field};
 use crate::whole::Whole;
@@ -16,14 +16,14 @@ use serde_json::{Map, Value};
 /// A struct of declared parameters that can be read and written. Implemented by
 /// [`parameters`](crate::parameters).
 pub trait Tabled: Declared {
-    /// The slot for the value of the parameter with index `at`.
+    /// The slot of the parameter with index `at`.
     fn slot<'de, A: MapAccess<'de>>(&mut self, at: usize) -> &mut dyn Slot<'de, A>;
 
     /// Writes the values that were given.
     fn write<S: SerializeMap>(&self, map: &mut S) -> Result<(), S::Error>;
 }
 
-/// The slot for a value that is read from a table of the format `A`.
+/// The slot for a value from a table of the format `A`.
 pub trait Slot<'de, A: MapAccess<'de>> {
     /// Was a value read?
     fn is_given(&self) -> bool;
@@ -90,7 +90,7 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     }
 }
 
-/// Reads a key that is one of these names, and returns its index.
+/// Reads one of these keys as its index.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for OneOf {
@@ -135,7 +135,7 @@ pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The JSON schema of the table of parameters of `name`.
+/// The JSON schema of the parameters of `name`.
 pub fn schema(name: &str, fields: &[Field], generator: &mut SchemaGenerator) -> Schema {
     let mut properties = Map::new();
     for field in fields {

@@ -1,11 +1,11 @@
-//! Integers with bounds. The refusal of any other value states the bounds.
+//! Integers with bounds.
 
 use core::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, Unexpected, Visitor};
 
-/// Reads an integer of 32 bits. Errors state the given bounds, such as `from 1 to 9` or `at least
-/// 1`. The bounds are checked later.
+/// Reads a 32-bit integer. Errors state the given bounds, such as `from 1 to 9`. The bounds are
+/// checked later.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'a>(pub &'a str);
 

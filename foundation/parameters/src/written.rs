@@ -1,4 +1,4 @@
-//! The text form of quantities: reading, writing, and schemas.
+//! The text form of quantities.
 
 use crate::quantity::Quantity;
 use alloc::borrow::Cow;

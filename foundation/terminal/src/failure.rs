@@ -98,7 +98,6 @@ struct Message {
 }
 
 impl Message {
-    /// All errors; for a document, every mistake in it.
     fn all(failure: Failure) -> Vec<Message> {
         let plain = |text, help| vec![Message { text, help: Some(help), source: None, place: None }];
         match failure {

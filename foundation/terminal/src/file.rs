@@ -19,15 +19,14 @@ fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all hidden files, for a process that ends at once. A thread that tries to create another
-/// hidden file waits for the end of the process.
+/// Removes all hidden files, for a process that ends at once. The list stays locked, so no thread
+/// creates another.
 pub(crate) fn remove_hidden() {
     let all = all_hidden();
     all.iter().for_each(|path| drop(fs::remove_file(path)));
     std::mem::forget(all);
 }
 
-/// The path of a hidden file, in `all_hidden` until this value is dropped.
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -37,8 +36,7 @@ impl Drop for Noted {
     }
 }
 
-/// A file written next to its final path under a hidden name, and moved there when complete. If
-/// dropped earlier, it is removed.
+/// A file under a hidden name. If dropped unfinished, it is removed.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -75,8 +73,7 @@ impl Scratch {
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes one piece of a file. The piece does not stay open, because a file may have
-    /// thousands of pieces.
+    /// Finishes one piece of a file, and closes it, because a file may have thousands of pieces.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
@@ -175,8 +172,8 @@ pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }
 
-/// Writes `content`, without moving it to `path` yet: several files can be placed when all are
-/// complete.
+/// Writes `content`, but does not move it to `path` yet. Several files can thus be placed once all
+/// are complete.
 pub fn try_whole(path: &Path, content: &[u8]) -> io::Result<Whole> {
     let mut file = Scratch::begin(path)?;
     file.write_all(content)?;

@@ -1,5 +1,5 @@
-//! Handles Ctrl-C: the first requests a stop and a report, and the second ends the process at once.
-//! When only the results remain to be written, the first already ends it.
+//! Ctrl-C: the first requests a stop and a report, the second ends the process. When only the
+//! results remain to be written, the first Ctrl-C ends the process.
 
 use crate::file;
 use crate::notice::notice;
@@ -28,7 +28,6 @@ pub fn flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Starts the thread that receives signals, each as one byte from a pipe.
 fn listen() -> io::Result<()> {
     let (mut signals, writer) = io::pipe()?;
     let hear = move || {
@@ -46,7 +45,7 @@ fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         pipe::register(signal, writer.try_clone()?)?;
     }
-    // Ignoring the signal makes writes beyond `ulimit -f` fail without ending the process.
+    // Ignoring SIGXFSZ makes writes beyond `ulimit -f` fail without ending the process.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(())
 }
@@ -56,8 +55,7 @@ pub fn request() {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// While this value is held, only writing the results is left. Ctrl-C ends the process at once, and
-/// leaves no incomplete file.
+/// While this value is held, Ctrl-C ends the process at once, and leaves no incomplete file.
 #[derive(Debug)]
 pub struct Writing(());
 

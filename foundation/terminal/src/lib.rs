@@ -1,8 +1,5 @@
 //! The command-line interface of fairwire's programs.
 //!
-//! A [`Failure`](failure::Failure) is reported in one form, for both files and arguments. [`start`]
-//! is the common entry of every program. [`screen`] is for programs that fill a terminal.
-//!
 //! Exit codes: 0 done; 1 our fault; 2 the user's fault (a bad file or argument); 3 an expectation
 //! in a file failed; 130 interrupted (finished work has been reported).
 #![forbid(unsafe_code)]

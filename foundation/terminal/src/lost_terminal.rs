@@ -4,12 +4,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 
-/// Ends this process like an interrupted one, from a separate thread, once the terminal of stdout
-/// is gone.
+/// Ends this process like an interrupted one once the terminal of stdout is gone. This is for a
+/// command that reads keys and reports nothing at its end.
 ///
-/// This is for a command that reads keys and reports nothing at its end. SIGHUP is not sufficient,
-/// because a process of another session gets none. A flag is not sufficient either: crossterm 0.29
-/// loops at end of file and on any error, and never returns to check the flag.
+/// SIGHUP is not sufficient: a process of another session gets none. A flag would not be checked:
+/// crossterm 0.29 loops at end of file and on any error.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
@@ -21,7 +20,6 @@ pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }
 
-/// Waits up to `patience` for an event of stdout's terminal. Returns whether the terminal is gone.
 fn is_gone(patience: Option<&Timespec>) -> bool {
     let stdout = io::stdout();
     // Polls only for the events that are always reported; another thread reads keys.

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 
 /// Writes `line` to stderr.
 ///
-/// If stderr cannot be written (a closed terminal, a full disk), the notice is lost, but the
-/// results are not; `eprintln!` would panic.
+/// If stderr cannot be written (a closed terminal, a full disk), the notice is lost; `eprintln!`
+/// would panic and lose the results.
 ///
-/// On a terminal, lines are wrapped between words. Text of several lines is unchanged.
+/// On a terminal, a single line is wrapped between words.
 pub fn notice(line: fmt::Arguments<'_>) {
     let mut line = line.to_string();
     if let Some(columns) = columns_of_stderr().filter(|_| !line.contains('\n')) {

@@ -12,7 +12,7 @@ pub struct Questions {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
-    /// A terminal that shows the question, and repeats it after a rejected answer.
+    /// A terminal: the question is repeated after a rejected answer.
     Terminal,
     /// A pipe with one answer per line, and default answers after its end.
     Piped,
@@ -70,7 +70,8 @@ impl Questions {
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {
-                // An error is ignored: without a terminal, the next line finds the input at its end.
+                // A failed write is ignored: without a terminal, reading finds the end of the
+                // input.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
                 if !matches!(count, Ok(count) if count > 0) {

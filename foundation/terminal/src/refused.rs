@@ -6,7 +6,7 @@ use fairwire_core::spelling::hint;
 use fairwire_document::{listed, shortened};
 use std::error::Error as _;
 
-/// The failure for a command line that clap rejects. `None` if clap only prints its help.
+/// The failure for a rejected command line; `None` if clap only prints its help.
 pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> {
     let name = program.get_name().to_owned();
     let command = reached(program, std::env::args().skip(1));
@@ -101,8 +101,8 @@ fn value(error: &Error) -> Failure {
     Failure::user(format!("`{}` is given without a value", name(&argument)), format!("allowed: {allowed}"))
 }
 
-/// The failure for a value that our own parser rejects. Of the parser's error, `reason; allowed:
-/// values`, either part may be missing.
+/// The failure for a rejected value. Our parsers' errors are `reason; allowed: values`; either part
+/// may be missing.
 fn refused_value(error: &Error, program: &str) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let reason = error.source().map(ToString::to_string).unwrap_or_default();
@@ -154,7 +154,6 @@ fn usage(error: &Error, name: &str) -> String {
     format!("allowed: `{usage}`")
 }
 
-/// The name of an argument without its value: `--jobs` of `--jobs <N>`.
 fn name(argument: &str) -> &str {
     match argument.starts_with("--") {
         true => argument.split([' ', '[', '=']).next().unwrap_or(argument),

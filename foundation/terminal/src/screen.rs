@@ -34,7 +34,7 @@ pub fn on_terminal(
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = work(&mut terminal);
-    // A closed terminal cannot be restored, and reporting the error on it would panic.
+    // Reporting the error on a closed terminal would panic.
     if ratatui::try_restore().is_err() {
         std::mem::forget(terminal);
     }

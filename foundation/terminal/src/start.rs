@@ -8,9 +8,8 @@ use clap_complete::CompleteEnv;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// Runs a program: parses the arguments of this process as `A`, calls `dispatch`, and reports a
-/// failure. If the shell requests completions through the variable `complete`, only answers this
-/// request.
+/// Parses this process's arguments as `A`, calls `dispatch`, and reports a failure. If the shell
+/// requests completions through the variable `complete`, only prints them.
 pub fn main<A: Parser>(
     complete: &'static str,
     dispatch: impl FnOnce(A) -> Result<Ending, Failure>,
@@ -26,8 +25,7 @@ pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// Prints requested help, or returns the failure for wrong arguments. After unrequested help, the
-/// process exits.
+/// The outcome if parsing failed or gave help. Exits the process after unrequested help.
 fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
     if let Some(failure) = refused::failure(error, A::command()) {
         return Err(failure);

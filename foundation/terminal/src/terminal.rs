@@ -1,12 +1,12 @@
-//! The width of output, and whether it has colours.
+//! The width and colours of output.
 
 pub use ratatui::crossterm::style::Color;
 use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The width if stdout is not a terminal, and neither an option nor `COLUMNS` sets it. A table then
-/// has room for five disciplines and two groups.
+/// The width if stdout is not a terminal and `COLUMNS` is not set: room for a table of five
+/// disciplines and two groups.
 const ELSEWHERE: usize = 160;
 /// The minimum width for wrapping; narrower terminals wrap themselves.
 const LEAST: usize = 20;
@@ -30,7 +30,7 @@ fn size() -> Option<usize> {
         .filter(|columns| *columns > 0)
 }
 
-/// Does stdout take colours? Only if it is a terminal, and NO_COLOR is not set (no-color.org).
+/// Is stdout a terminal, and is NO_COLOR unset (no-color.org)?
 pub fn has_colour() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

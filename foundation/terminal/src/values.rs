@@ -1,4 +1,4 @@
-//! Parsers for the values of options. Their error messages state the allowed values.
+//! Parsers for the values of options.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

@@ -1,5 +1,4 @@
-//! Measures the precision and processor time of a path: pings, and datagrams of 1000 bytes at a
-//! fixed rate, cross a bridge and the path.
+//! Measures a path's precision and processor time with pings and 1000-byte datagrams.
 //!
 //! `cargo run -p fairwire-testbed --example path_precision`, as root.
 

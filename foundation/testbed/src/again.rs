@@ -11,14 +11,12 @@ static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 /// [`AGENT_COMMAND`].
 ///
 /// This is for a process whose executable is not our program, such as a language's interpreter. The
-/// started program must call this function first, and then pass control to
-/// [`agent::main`](crate::agent::main). Call it once, before any helper starts; a second call has
-/// no effect.
+/// started program must call this function first, and then [`agent::main`](crate::agent::main).
+/// Call it before any helper starts; a second call has no effect.
 pub fn start_as(program: PathBuf, before: Vec<String>) {
     let _ = HOW.set((program, before));
 }
 
-/// The command that starts the helper `role`. The caller may add arguments.
 pub(crate) fn command(role: Role) -> Command {
     // The default is this program, even if its file has been replaced.
     let (program, before) = HOW.get_or_init(|| ("/proc/self/exe".into(), Vec::new()));

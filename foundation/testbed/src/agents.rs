@@ -148,7 +148,6 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // The process may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,9 +1,8 @@
 //! Keeps the processors of a virtual machine from sleeping during measurements.
 //!
-//! A hypervisor takes back an idle virtual processor. On a busy host, the processor takes
-//! milliseconds to return, and a network wakes it thousands of times per second. A process of the
-//! class `SCHED_IDLE` on each processor therefore keeps it busy. That process runs only while no
-//! other process is ready, and yields at once.
+//! A hypervisor takes back an idle virtual processor, and on a busy host returns it only after
+//! milliseconds. A process of the class `SCHED_IDLE` therefore keeps each processor busy, and
+//! yields as soon as another is ready.
 //!
 //! A kernel with autogroups shares processors between sessions before it considers classes. Each
 //! spinning process therefore has a separate session, with the minimum weight.
@@ -11,7 +10,7 @@
 use std::process::{Child, Command, Stdio};
 use std::{fs, io, thread};
 
-/// The command of a spinning process. The file exists only in kernels with autogroups.
+/// `/proc/self/autogroup` exists only in kernels with autogroups.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
 /// Keeps processors awake until this value is dropped.

@@ -5,8 +5,7 @@
 //!   source  eth0 ───────── g0  gateway  g1 ───────── eth0  sink
 //! ```
 //!
-//! Between the gateway and the sink there may be a [path](super::path), which delays and loses
-//! frames.
+//! A [path](super::path) between the gateway and the sink may delay and lose frames.
 
 use super::error::{During, Trouble};
 use super::host::{Host, Wire};
@@ -31,11 +30,11 @@ pub struct Bed {
     pub gateway: Host,
     /// The destination of traffic.
     pub sink: Host,
-    /// The path between the gateway and the sink, if it is more than a wire.
+    /// The path to the sink; `None` if it is only a wire.
     path: Option<PathHost>,
 }
 
-/// The address of the source, on the network of source and sink.
+/// The address of the source.
 pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The address of the sink.
 pub const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
@@ -96,8 +95,7 @@ impl Bed {
         self.path.iter().for_each(|path| path.begin(at));
     }
 
-    /// Ends the path between the gateway and the sink, if any, and returns the counts of its
-    /// frames.
+    /// Ends the path, if any, and returns the counts of its frames.
     ///
     /// # Errors
     /// The reason why the path had already ended.
@@ -105,8 +103,8 @@ impl Bed {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
 
-    /// Connects the gateway with the host at `side`. Without a path it can be called again after
-    /// the wire between them was removed.
+    /// Connects the gateway with the host at `side`. If no path is between them, this can be
+    /// repeated after their wire was removed.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),
@@ -121,8 +119,8 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The host comes up first. The gateway's interface then has its carrier when it comes up,
-        // and a watching process observes one change.
+        // The host's interface comes up first. The gateway's then has a carrier at once, and a
+        // watching process observes one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }
@@ -133,8 +131,8 @@ impl Bed {
     /// Returns a packet socket for frames from the source, one for frames that left for the sink,
     /// and a netlink socket at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
-        // The source sends no super-packets, because the kernel's discipline would count one as a
-        // single packet. Our gateway splits them.
+        // The source must not send super-packets, because the kernel's discipline would count each
+        // as one packet. Our gateway splits super-packets.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
             Some(path) => path.watch(Side::Left)?,

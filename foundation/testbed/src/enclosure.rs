@@ -37,7 +37,7 @@ use std::{io, thread};
 /// A network for one command.
 #[derive(Debug)]
 pub struct Enclosure {
-    /// The device of the command, which delivers the packets that the command sends.
+    /// The device that delivers the packets of the command.
     pub inside: Tun,
     /// The device at the outside.
     pub outside: Tun,
@@ -49,14 +49,14 @@ pub struct Enclosure {
     pub network: Network,
 }
 
-/// The network of a command, which exists as long as this value.
+/// A command's network, which ends with this value.
 #[derive(Debug)]
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that the command's TCP has not sent, or that are not acknowledged. The end of a
-    /// connection counts as one. Connections of ended processes are included: the kernel still
-    /// sends for them.
+    /// Bytes that the command's TCP has not sent, or that are not acknowledged. A connection's end
+    /// counts as one byte. Connections of ended processes are included, because the kernel still
+    /// sends their data.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -107,8 +107,7 @@ pub struct Place(u8);
 
 /// The longest packet on either device, bytes.
 pub const MTU: u32 = 1500;
-/// Packets that may wait in a device for this process: 100 ms of full packets at 1 Gbit/s, without
-/// super-packets.
+/// A device's queue, in packets: 100 ms of full packets at 1 Gbit/s, without super-packets.
 const DEVICE_QUEUE: u32 = 8192;
 const PREFIX_BITS: u8 = 30;
 
@@ -164,8 +163,8 @@ impl Enclosure {
         Ok(Enclosure { inside, outside, beyond, place, network: Network(host) })
     }
 
-    /// Starts `command` with `environment` added, and waits for its end in another thread. `names`,
-    /// if given, replaces this machine's name server.
+    /// Starts `command` with `environment` added. Another thread waits for the command's end.
+    /// `names`, if given, replaces this machine's name server.
     pub fn start(
         &self,
         command: &[OsString],
@@ -176,8 +175,7 @@ impl Enclosure {
         let mut first = again::command(Role::First);
         first.arg(&names).args(command);
         first.envs(environment.iter().map(|(name, value)| (name, value)));
-        // The command dies with the thread that started it, so this thread also waits for the
-        // command's end.
+        // The command dies with the thread that started it, so this thread also waits.
         let (started, child) = std::sync::mpsc::channel();
         let namespace = self.network.0.namespace()?;
         let waiting = thread::Builder::new().name("command".into()).spawn(move || {
@@ -228,8 +226,8 @@ impl Running {
 
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The device in this machine's network namespace, with the network behind it; `None` if the
-/// process may not create a device.
+/// Creates the outside device in this machine's network namespace, with its place and the network
+/// behind it; `None` if every place is taken.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
         match device(place, place.outside()) {
@@ -239,7 +237,6 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
                 let forwards = forwards.is_ok_and(|value| value.trim() != "0");
                 return Ok(Some((place, outside, Beyond::Machine { nat, forwards })));
             }
-            // The name belongs to another enclosure.
             Err(_) if is_taken(place)? => {}
             Err(trouble) => return Err(trouble),
         }
@@ -269,8 +266,7 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     Ok(tun)
 }
 
-/// A host whose interfaces send only IPv4. It forwards, so that an enclosure within this enclosure
-/// reaches the outside.
+/// A host that sends only IPv4, and forwards for enclosures within this one.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
     // Errors are ignored. Without IPv6, there is nothing to disable. Without a writable /proc/sys,
@@ -280,18 +276,17 @@ fn quiet_host() -> Result<Host, Trouble> {
     Ok(host)
 }
 
-/// Runs `make` in another thread, which may enter another network namespace, and returns the
-/// result.
+/// Runs `make` in another thread, which may enter another network namespace.
 fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Result<T, Trouble> {
     let made = thread::scope(|scope| scope.spawn(make).join());
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The argument, in place of a name server's address, for this machine's name server.
+/// The argument of [`first`] for this machine's name server.
 const NO_NAMES: &str = "-";
 
-/// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
-/// returns its exit code. All processes of the namespace end with this one.
+/// Acts as the first process of a process namespace: mounts what the command expects, and runs it.
+/// All processes of the namespace end with this one.
 pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let names = arguments.next().and_then(|names| names.parse().ok());
@@ -316,7 +311,7 @@ pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
 
 fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     const FILE: &str = "/etc/resolv.conf";
-    // The file is in memory. The bind mount keeps it when the folder is unmounted.
+    // The bind mount keeps the file when the folder is unmounted.
     let folder = Path::new("/mnt");
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
     let file = folder.join("resolv.conf");

@@ -83,7 +83,7 @@ impl std::fmt::Display for Trouble {
 }
 
 impl Trouble {
-    /// The failure of `operation` with `error`. Recognizes a lack of rights, for all helpers.
+    /// The failure of `operation` with `error`. Recognizes a lack of rights.
     pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
@@ -102,7 +102,7 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// This failure combined with an earlier one, because both may need repair.
+    /// Adds the failure without a user namespace, because both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }

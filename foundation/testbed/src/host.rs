@@ -52,13 +52,14 @@ impl Host {
         self.namespace.again()
     }
 
-    /// Moves this thread to this host, with all processes and sockets that it creates later.
+    /// Moves this thread, and its later processes and sockets, to this host.
     pub fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()
     }
 
-    /// Runs `make` at this host in another thread, which ends with `make`, and returns its result.
-    /// A process that [dies with its parent](crate::namespace::die_with_parent) then dies, too.
+    /// Runs `make` at this host in another thread, and returns its result. The thread ends with
+    /// `make`, and so does a process that [dies with its
+    /// parent](crate::namespace::die_with_parent).
     ///
     /// # Panics
     /// If `make` panics, or the host cannot be entered.
@@ -73,8 +74,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Runs `start`, which starts a process, like [`at`](Host::at), but with a `/sys` that shows
-    /// this host's interfaces. Needs root.
+    /// Like [`at`](Host::at), but `start`, and a process that it starts, find this host's
+    /// interfaces in `/sys`. Needs root.
     ///
     /// # Panics
     /// If `start` panics, or the host cannot be entered.
@@ -90,7 +91,6 @@ impl Host {
         let Wire { here, there, mtu } = wire;
         let pair = Pair { here, there, there_namespace: other.namespace.descriptor(), mtu };
         self.netlink.add_pair(&pair).map_err(|error| match Errno::from_io_error(&error) {
-            // The kernel lacks this type of interface.
             Some(Errno::OPNOTSUPP) => Trouble::no_veth(&error),
             _ => Trouble::new("making a virtual Ethernet pair", &error),
         })
@@ -111,7 +111,7 @@ impl Host {
     }
 
     /// Waits up to two seconds until an interface carries frames. A kernel may act on a carrier a
-    /// second late. Until then, sent frames are lost, including the first ARP request.
+    /// second late, and loses frames until then, including the first ARP request.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -133,7 +133,7 @@ impl Host {
         self.netlink.remove(index).during("removing an interface")
     }
 
-    /// Adds an address to an interface. It is usable at once: IPv6 skips the search for duplicates.
+    /// Adds an address, usable at once: IPv6 skips the search for duplicates.
     pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
         self.netlink.add_address(index, address).during("giving an interface its address")
     }
@@ -169,12 +169,12 @@ impl Host {
         self.netlink.set_ethernet_address(index, address).during("changing an interface's Ethernet address")
     }
 
-    /// Limits the super-packets that an interface sends to `most` segments; 1 disables them.
+    /// Limits an interface's super-packets to `most` segments; 1 disables them.
     pub fn set_segments(&self, index: u32, most: u32) -> Result<(), Trouble> {
         self.netlink.set_segments(index, most).during("bounding an interface's super-packets")
     }
 
-    /// Creates an interface for the VLAN `id` on the interface `under`. The new interface is down.
+    /// Creates an interface for the VLAN `id` on the interface `under`, initially down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
         self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
     }

@@ -4,12 +4,6 @@
 //! afterwards: a namespace lives as long as its processes and sockets. Helper processes [die with
 //! their parent](namespace::die_with_parent), and a [process namespace](pid_namespace) ends with
 //! the processes that it started.
-//!
-//! A [path] between two hosts adds delay and loss. The hosts' [traffic] is described by plain data.
-//! [Agents](agents) send, receive and count the traffic; each agent is this program, started again.
-//! [`BedProcesses`](processes::BedProcesses) is a [bed] with agents in separate processes, for a
-//! program with threads or without rights. An [enclosure] connects a user's command only through
-//! our device.
 
 pub mod again;
 pub mod agent;

@@ -52,7 +52,6 @@ impl Role {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// The name, as an argument and in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Role::Network => "network",
@@ -70,7 +69,7 @@ impl Role {
 pub enum AtGateway {
     /// The process that started the helpers. It receives the gateway's packet sockets.
     Maker,
-    /// The given program, started at the gateway.
+    /// The given program.
     Program(Program),
     /// This machine's kernel, which shares the traffic to the sink as given. The process that
     /// started the helpers receives sockets to watch it.
@@ -95,14 +94,14 @@ pub(crate) enum Instruction {
     Make {
         /// MTU of all wires, bytes.
         mtu: u32,
-        /// The path between the gateway and the sink, if it is more than a wire.
+        /// The path to the sink; `None` if it is only a wire.
         path: Option<Box<Path>>,
         /// The forwarder.
         at_gateway: AtGateway,
     },
     /// The traffic: the first message to a host, or the message to a network after `Make`.
     Send(Traffic),
-    /// To a host: both hosts listen, so connections may be opened.
+    /// To a host: connect, because both hosts listen.
     Connect,
     /// Traffic starts at this time of the monotonic clock.
     Start {
@@ -124,8 +123,8 @@ pub(crate) enum Answer {
 /// A message from the process that builds a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum BuilderMessage {
-    /// The namespaces exist and are connected. If [this process forwards](AtGateway::Maker), the
-    /// two packet sockets at the gateway are attached, from left to right. If [the kernel
+    /// The namespaces are connected. If [this process forwards](AtGateway::Maker), the gateway's
+    /// two packet sockets are attached, from left to right. If [the kernel
     /// forwards](AtGateway::Kernel), three descriptors are attached: packet sockets for frames from
     /// the source and for frames that left for the sink, and a netlink socket at the gateway.
     Wired,
@@ -146,7 +145,6 @@ pub(crate) fn to_line(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("a message is plain data") + "\n"
 }
 
-/// The message in the next line; `None` at the end.
 pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = String::new();
     match reader.read_line(&mut line)? {
@@ -155,7 +153,6 @@ pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::R
     }
 }
 
-/// The next instruction; `None` at the end of the run.
 pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
     read_line(&mut io::stdin().lock())
 }
@@ -179,12 +176,11 @@ pub(crate) fn send(
     if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // The datagram has one byte: an empty one would be read as the end of the reports.
+    // An empty datagram would be read as the end of the reports.
     sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }
 
-/// The next report, if any, with its descriptors. Never blocks.
 pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(BuilderMessage, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);

@@ -8,20 +8,19 @@ use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
 use std::fs::{File, write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A network namespace, alive as long as this value.
+/// A network namespace, alive at least as long as this value.
 #[derive(Debug)]
 pub struct Namespace(OwnedFd);
 
 impl Namespace {
     /// Moves this thread into a new, empty network namespace.
     ///
-    /// If the kernel refuses, first creates a user namespace with this process as root, for which
-    /// the process must have only one thread.
+    /// If the kernel refuses, first creates a user namespace in which this process is root. The
+    /// process must then have only one thread.
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // A refusal here also means a lack of rights. Even "no space" does:
-            // user.max_net_namespaces is then 0.
+            // Even "no space" means a lack of rights: user.max_net_namespaces is then 0.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;
@@ -61,8 +60,8 @@ pub fn die_with_parent() -> Result<(), Trouble> {
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
     become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-    // Clears the signal that `become_root_of_a_user_namespace` has set: like any program that
-    // people start, this process need not end with its parent.
+    // Clears the signal that `become_root_of_a_user_namespace` has set: this process need not end
+    // with its parent.
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 
@@ -96,9 +95,9 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Makes this process root of a new user namespace. Every failure is a lack of rights, whatever the
-/// error number. Users may be refused with "no space" (user.max_user_namespaces is 0), "invalid"
-/// (several threads, or no kernel support), or "not permitted".
+/// Reports every failure as a lack of rights. The kernel may say "no space"
+/// (user.max_user_namespaces is 0), "invalid" (several threads, or no kernel support), or "not
+/// permitted".
 fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mapped = unshare(UnshareFlags::NEWUSER)

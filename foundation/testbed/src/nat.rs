@@ -1,4 +1,4 @@
-//! Source NAT, as in a home's router, and the redirection of all connections to a port.
+//! Source NAT, as in a home's router, and redirection of connections to a port.
 
 use super::error::{During, Trouble};
 use fairwire_linux::nftables::{

@@ -1,9 +1,8 @@
 //! A process namespace: all processes that a run starts end with the run, even if the run is
-//! killed. A mount namespace adds a scratch folder, which also disappears with the run.
+//! killed. A mount namespace adds a scratch folder, which also disappears.
 //!
 //! The program starts itself again as the first process of the namespace. The kernel kills this
-//! first process when its parent ends, and with it all other processes of the namespace: a gateway
-//! under test, its watchdog, and their child processes.
+//! first process when its parent ends, and with it all others of the namespace.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};
@@ -11,7 +10,6 @@ use super::namespace::{die_with_parent, part_processes};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use std::process::{Command, ExitCode};
 
-/// The environment variable that marks a process of the namespace.
 const INSIDE: &str = "FAIRWIRE_PID_NAMESPACE";
 
 /// The folder for a run's scratch files, in the memory of the mount namespace.
@@ -20,7 +18,7 @@ pub const SCRATCH: &str = "/run";
 /// This program, even if its file has been replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Runs `body` in a new process namespace, and returns its exit code. Call it first in `main`,
+/// Runs `body` in a new process namespace, and returns its exit code. Call this first in `main`,
 /// before a second thread exists.
 pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     if std::env::var_os(INSIDE).is_some() {

@@ -34,17 +34,17 @@ pub struct BedProcesses {
 
 impl BedProcesses {
     /// Starts the helpers from this program, which must pass control to
-    /// [`agent::main`](crate::agent::main). The helpers build a bed with wires of this MTU, and
-    /// with `path`, if given, between the gateway and the sink. They hand over the gateway's packet
-    /// sockets or start a program at the gateway, whose early end is an error.
+    /// [`agent::main`](crate::agent::main). The helpers make a bed with wires of this MTU, and
+    /// `path` between the gateway and the sink. If `at_gateway` is a program, its early end is an
+    /// error.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let mut child = again::command(Role::Network)
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
-            // Ctrl-C in a terminal reaches an entire process group. Only this process must receive
-            // it, and then end the helpers.
+            // Ctrl-C in a terminal reaches an entire process group. The helpers have another group,
+            // because this process must end them.
             .process_group(0)
             .spawn()
             .map_err(failed("starting the lab's helpers"))?;
@@ -54,7 +54,7 @@ impl BedProcesses {
         Ok(helpers)
     }
 
-    /// Connects the flows of `traffic`, once the gateway forwards.
+    /// Connects the flows of `traffic`. The gateway must already forward.
     pub fn connect(&mut self, traffic: &Traffic) -> Result<(), TestbedError> {
         self.instruct(&Instruction::Send(traffic.clone()))
     }
@@ -84,7 +84,6 @@ impl BedProcesses {
         }
     }
 
-    /// Checks that the helper runs. If it has ended, the error is its last report, if any.
     fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
@@ -96,13 +95,12 @@ impl BedProcesses {
     }
 }
 
-/// The time that the helpers may take to end without being killed.
 const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// Closes the channel of instructions, which ends the helpers. Kills the first helper if it
-    /// does not end in time; the kernel then kills its children.
+    /// Ends the helpers by closing the channel. A child that is late is killed, and the kernel then
+    /// kills its children.
     fn drop(&mut self) {
         self.instructions = None;
         let until = clock::now() + GRACE;
@@ -112,7 +110,7 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // If the process has just ended, `kill` fails. In either case, it must be waited for.
+        // `kill` fails if the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -122,7 +120,7 @@ fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::System { operation, source }
 }
 
-/// Builds the network and starts both hosts. Reports to the parent process through stdout.
+/// Makes the bed and runs its traffic, as the parent process instructs. Reports through stdout.
 pub(crate) fn network() -> Result<(), Trouble> {
     let outcome = make_network();
     if let Err(Failed { role, trouble }) = &outcome {
@@ -138,7 +136,7 @@ fn make_network() -> Result<(), Failed> {
     else {
         return Ok(()); // the run was given up
     };
-    // The bed is built before a second thread exists, as a user namespace requires.
+    // A user namespace, if needed, requires that no second thread exists.
     let mut bed = Bed::with_path(mtu, path.as_deref()).map_err(own)?;
     match &at_gateway {
         AtGateway::Maker => {
@@ -174,7 +172,6 @@ fn make_network() -> Result<(), Failed> {
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;
     report(&BuilderMessage::Counted(seen), &[]).map_err(own)?;
-    // The run has ended. This process ends when the instructions end.
     while instructions.recv().is_ok() {}
     Ok(())
 }
@@ -188,7 +185,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
     }
 }
 
-/// Starts `program` here, and reports its end. The kernel ends the program with this thread.
+/// Starts `program`, which the kernel ends with this thread.
 fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
     let mut child = again::command(Role::Gateway)
@@ -208,8 +205,6 @@ fn start(program: &Program) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Becomes the program that the first word names, with the other words as its arguments. Returns
-/// only on failure.
 pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
     let mut words = words.into_iter();
     let file = words.next().unwrap_or_default();
@@ -220,7 +215,7 @@ fn report(report: &BuilderMessage, descriptors: &[BorrowedFd<'_>]) -> Result<(),
     send(io::stdout(), report, descriptors).during("reporting")
 }
 
-/// Receives instructions. When the input closes, at the end of the run, the process ends at once.
+/// Reads instructions in another thread. When the input closes, this process exits.
 fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

@@ -1,10 +1,9 @@
-//! A host that accepts TCP connections to any address, in place of a route, for users without
-//! rights. For each connection, this process opens another one from its own network, and exchanges
-//! the data.
+//! A host that accepts TCP connections to any address, for users without the rights to create a
+//! route. For each connection, this process opens a second one from its network, and passes the
+//! data between the two.
 //!
-//! Between the command and this host, the kernel's TCP is at both ends, as with a route. An
-//! incomplete connection is reset, even if this process is killed, and never closed as if all data
-//! had arrived. The only datagrams that pass are DNS requests to the host's address.
+//! An incomplete connection is reset, even if this process is killed, and never closed as if all
+//! data had arrived. The only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -27,24 +26,23 @@ pub struct Relay {
     names: UdpSocket,
     /// The host's address, which represents this machine.
     address: Ipv4Addr,
-    /// The count for [`Relay::sending`].
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
 }
 
-/// The most simultaneous connections, and the most simultaneous DNS requests.
+/// The maximum number of connections at once, and of DNS requests.
 const MAX_AT_ONCE: usize = 2000;
-/// The time limit for another host to accept a connection.
 const CONNECT: Duration = Duration::from_secs(20);
 /// The time limit for a name server.
 const ANSWER: Duration = Duration::from_secs(5);
 const NAMES_PORT: u16 = 53;
-/// The longest answer of a name server over UDP, bytes.
+/// The longest UDP answer, bytes.
 const MAX_ANSWER: usize = 65_535;
 
 impl Relay {
-    /// A relay at `host`, where this thread is. Its device has the outside address of `place`.
+    /// Creates a relay at `host`, where this thread must be. The host's device has the outside
+    /// address of `place`.
     pub(crate) fn new(host: Host, place: Place) -> Result<Self, Trouble> {
         let address = place.outside();
         let connections =
@@ -55,7 +53,7 @@ impl Relay {
         Ok(Relay { connections, names, address, sending: Arc::default(), _rules: rules, _host: host })
     }
 
-    /// Starts threads that relay in the network namespace of this thread.
+    /// Starts threads that relay connections and DNS requests in this thread's network namespace.
     pub fn serve(&self) -> Result<(), Trouble> {
         let (connections, address) = (self.connections.try_clone().during("relaying")?, self.address);
         let sending = Arc::clone(&self.sending);
@@ -70,8 +68,8 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// The number of connections whose opener may still send data, or has sent data that are not
-    /// yet passed on.
+    /// The number of connections whose opener may still send data, or has sent data not yet passed
+    /// on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
@@ -125,7 +123,6 @@ pub fn name_server() -> Option<IpAddr> {
     text.lines().find_map(|line| line.trim().strip_prefix("nameserver")?.trim().parse().ok())
 }
 
-/// Runs `work` in another thread, unless too many run already.
 fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     if running.fetch_add(1, Ordering::Relaxed) >= MAX_AT_ONCE {
         running.fetch_sub(1, Ordering::Relaxed);
@@ -141,11 +138,9 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Opens the `connection` again from this process, and copies in both directions until both have
-/// ended.
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
-    // When dropped, the connection is reset, unless the data from the other host have ended
-    // normally.
+    // From now on, dropping `connection` resets it. `copy` undoes this after a normal end of the
+    // data.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
@@ -167,19 +162,18 @@ fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     });
 }
 
-/// The target of a connection. The host's own address means this machine's services.
+/// The address to connect to: `own` means this machine's services.
 fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     let ip = if *there.ip() == own { Ipv4Addr::LOCALHOST } else { *there.ip() };
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies until `from` ends, and then ends `to`. Sets `has_ended`, which the other direction reads.
-/// `other_has` says whether the other direction has ended.
+/// Copies the data of one direction. Sets `has_ended` after a normal end; `other_has` is the other
+/// direction's flag.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    // The error of a reset is reported once, so one of the two directions may see a normal end. A
-    // reset connection has no peer, but neither has one whose directions have both ended:
-    // `other_has` is checked first.
+    // The kernel reports a reset only once, so one direction may see a normal end. A missing peer
+    // shows a reset, unless both directions have ended: `other_has` is checked first.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);

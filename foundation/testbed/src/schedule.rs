@@ -9,12 +9,12 @@ pub fn waited(task: &Path) -> Duration {
     number(task, 1)
 }
 
-/// The time that the thread ran. Zero if the kernel does not report it.
+/// The time that the thread of `task` ran. Zero if the kernel does not report it.
 pub fn ran(task: &Path) -> Duration {
     number(task, 0)
 }
 
-/// A number of `schedstat`: the first two are nanoseconds
+/// The number with index `at` in `schedstat`. The first two are nanoseconds
 /// (Documentation/scheduler/sched-stats.rst).
 fn number(task: &Path, at: usize) -> Duration {
     let text = std::fs::read_to_string(task.join("schedstat")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A scratch folder that disappears with its process.
 //!
-//! A killed process removes nothing. A second process therefore creates the folder, waits until the
-//! other end of a pipe is closed, and removes the folder.
+//! A killed process removes nothing. A second process therefore creates the folder, waits until a
+//! pipe closes, and removes the folder.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -15,8 +15,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// An empty folder for the files of a run, readable only by this user. It is removed with this
-/// value or this process.
+/// An empty folder, readable only by this user, removed with this value or this process.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -69,10 +68,9 @@ impl Drop for Scratch {
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Keeps a folder with the prefix `prefix` until the end of stdin.
 pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     let path = made(prefix).during("making a scratch folder")?;
-    // An error is ignored: without a reader of stdout, stdin has ended, too, and the folder is
+    // If the parent has already ended, the write fails. Stdin is then closed, too, so the folder is
     // removed at once.
     let _ = writeln!(io::stdout(), "{}", path.display());
     let _ = io::stdin().read_to_end(&mut Vec::new());
@@ -86,7 +84,7 @@ pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     remove_dir_all(&path).during("removing a scratch folder")
 }
 
-/// Creates a new folder, named by the process number, which is unique among running processes. An
+/// Creates a folder whose name has the process number, which is unique among running processes. An
 /// existing folder is not reused.
 fn made(prefix: &str) -> io::Result<PathBuf> {
     let (folder, own) = (std::env::temp_dir(), std::process::id());

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
-    /// The later rates: each entry has the time, in nanoseconds after the start, and the rate from
-    /// then on, in bit/s.
+    /// The later rates: the time, in nanoseconds after the start, and the rate from then on, in
+    /// bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
     /// Bytes added to each frame's length, counted from the Ethernet header on. With -14, only the

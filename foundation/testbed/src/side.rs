@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A side of the gateway: the interface and the host on this side.
+/// A side of the gateway: its interface and host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {

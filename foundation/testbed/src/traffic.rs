@@ -1,4 +1,4 @@
-//! The traffic between two hosts, as data: the flows, their direction, and their times.
+//! Traffic between two hosts, as data.
 
 use super::path::plan::Carried;
 use super::side::Side;
@@ -7,7 +7,7 @@ use fairwire_linux::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The traffic of one run: its flows, its length, and the slots for counting.
+/// The traffic of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Traffic {
     /// The flows, numbered by position.
@@ -18,7 +18,7 @@ pub struct Traffic {
     pub slots: Slots,
     /// Are all frames that arrive at a host counted as bytes on the link?
     pub is_tapped: bool,
-    /// The interval at which the state of TCP senders is sampled, nanoseconds; `None` for never.
+    /// The sampling interval of TCP senders' states, nanoseconds; `None` for never.
     pub tcp_every_ns: Option<u64>,
 }
 
@@ -59,8 +59,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Its end.
     pub stop_ns: u64,
-    /// The public address of a receiver behind NAT. Such a receiver opens the flow, from the flow's
-    /// [port](port_of); otherwise, this is the sender's port.
+    /// The public address of a receiver behind NAT. Such a receiver opens the flow from the flow's
+    /// [port](port_of). Otherwise, that port is the sender's.
     pub receiver_behind: Option<IpAddr>,
     /// Does the flow's TCP use ECN (RFC 3168)?
     pub ecn: bool,
@@ -124,8 +124,8 @@ impl Sends {
     }
 }
 
-/// The Ethernet overhead of a frame that a packet socket does not count, bytes: that of a gateway's
-/// default framing.
+/// Ethernet's overhead per frame, bytes, as in a gateway's default framing. A packet socket does
+/// not count it.
 pub const FRAMING: u32 = 24;
 /// The minimum counted length of a frame.
 pub const SHORTEST: u32 = 84;
@@ -133,11 +133,10 @@ pub const SHORTEST: u32 = 84;
 pub const TCP_PORT: u16 = 5000;
 /// The destination port of datagrams.
 pub const UDP_PORT: u16 = 5001;
-/// The source port of flow 0.
 const FIRST_PORT: u16 = 6000;
 /// The default length of a slot.
 pub const SLOT: Duration = Duration::from_ms(100);
-/// The payload of a ping, and the head of every datagram: flow, time, number.
+/// Bytes of the head of every datagram: flow, time, number. A ping has no other payload.
 pub const HEAD_BYTES: usize = 20;
 
 /// The source port of flow `flow`.
@@ -145,8 +144,8 @@ pub const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }
 
-/// The addresses for listeners on `port`: any address of both IP versions, or only of IPv4 if the
-/// kernel has no IPv6.
+/// The addresses for a listener on `port`. The first accepts both IP versions. The second accepts
+/// only IPv4, for a kernel without IPv6.
 pub(crate) fn everywhere(port: u16) -> [SocketAddr; 2] {
     [(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()]
 }
@@ -162,13 +161,14 @@ pub fn datagram_bytes(payload: u32, source: IpAddr) -> u64 {
     on_the_link((headers + payload) as usize)
 }
 
-/// The bytes that a frame takes on the link, if it has `bytes` from its Ethernet header on.
+/// The bytes on the link of a frame of `bytes` bytes with its Ethernet header.
 pub fn on_the_link(bytes: usize) -> u64 {
     u64::from((bytes as u32 + FRAMING).max(SHORTEST))
 }
 
 impl Flow {
-    /// The offered rate on the link, bit/s; `None` for a greedy flow.
+    /// The offered rate on the link, bit/s, of [`Sends::Udp`] and [`Sends::Spoofed`]; `None` for
+    /// any other flow.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
@@ -200,12 +200,12 @@ impl Traffic {
 pub struct HostCounts {
     /// Per flow.
     pub flows: Vec<FlowCounts>,
-    /// The bytes per slot that IP packets of no flow take on the link.
+    /// Bytes per slot that IP packets of no flow take on the link.
     pub strange_bytes: Vec<u64>,
-    /// Frames that the watching socket missed.
+    /// Frames that the host's packet socket missed.
     pub missed: u64,
-    /// The counts of the frames on the [path](crate::path) between the hosts, recorded only for a
-    /// bed of [separate processes](crate::processes).
+    /// Frames on the [path](crate::path) between the hosts, counted only for a bed of [separate
+    /// processes](crate::processes).
     #[serde(default)]
     pub path: Carried,
 }
@@ -219,8 +219,8 @@ pub struct FlowCounts {
     pub back_bytes: Vec<u64>,
     /// In-order payload that the receiver read, bytes per slot.
     pub payload_bytes: Vec<u64>,
-    /// The one-way delays of pings, in order of arrival: the sending time, nanoseconds after the
-    /// start, and the delay.
+    /// For each ping, in order of arrival: the sending time (after the start) and the one-way
+    /// delay, nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
     /// The numbers of the pings in `delays_ns`, counted from 0.
     pub numbers: Vec<u32>,

@@ -1,6 +1,5 @@
-//! Tests of hosts that this kernel's bridge connects. The file has its own `main`, because the
-//! program starts itself again. If network namespaces are refused, the program prints a notice and
-//! passes.
+//! Hosts that this kernel's bridge connects. The file has a separate `main`, because the program
+//! starts itself again. If network namespaces are refused, the test passes with a notice.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -88,19 +87,18 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // A TCP packet is on the link before its payload leaves the socket. For 1448 bytes of payload,
-    // the link also carries 66 bytes of headers and 24 of Ethernet.
+    // On the link, each packet has 90 bytes of headers and Ethernet, and passes before its payload
+    // is read.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
-    // The samples are at multiples of the interval, except the last ones.
+    // Every sample is at a multiple of the interval. A late sender skips samples.
     let times: Vec<u64> = tcp.tcp.iter().map(|sample| sample.at_ns).collect();
     assert!(times.len() >= 7 && times.iter().all(|ns| ns % (SECOND_NS / 10) == 0), "{times:?}");
     assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
     assert!(udp.tcp.is_empty() && ping.tcp.is_empty());
     assert_eq!((udp.sent, udp.refused), (PER_SECOND, 0));
-    // Wires without a queue lose no datagram, but a busy machine may send the last ones after the
-    // end.
+    // A busy machine may send the last datagrams after the end.
     let came = sum(&udp.payload_bytes) / u64::from(UDP_PAYLOAD);
     assert!(came <= PER_SECOND && came > PER_SECOND * 9 / 10, "{came}");
     assert!(ping.delays_ns.len() > 90 && ping.delays_ns.iter().all(|(_, took)| *took > 0), "{ping:?}");
@@ -153,7 +151,7 @@ fn a_path_delays_each_flow_by_its_own_time() {
         started(&bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
     let carried = bed.finish_path().expect("it carries");
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // No ping arrives early; the lateness depends on the machine.
+    // The machine adds a varying delay to the path's 25 ms.
     let delays = || ping.delays_ns.iter().map(|(_, took)| *took);
     assert!(delays().count() > 80 && delays().all(|took| took >= ms(25).ns()), "{ping:?}");
     assert!(delays().min() < Some(ms(40).ns()), "{:?}: it has the delay of another", delays().min());

@@ -94,7 +94,7 @@ impl Signals for Ledger {
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
-        // A packet marked on departure has not left yet: the discipline still has it.
+        // A packet marked on departure is still in `held`: it leaves after the mark.
         let held = self.held.get_mut(&packet.frame);
         let held = held.unwrap_or_else(|| panic!("frame {} was marked after it had left", packet.frame));
         assert!(held.ecn.is_capable(), "frame {} was marked, but is not ECN-capable", packet.frame);
@@ -105,8 +105,8 @@ impl Signals for Ledger {
     }
 }
 
-/// Gives `packet` the class, codepoint and colour of its flow. There are four classes (0 is no
-/// class), all codepoints, and all colours.
+/// Derives class, codepoint and colour from the flow: four classes (0 is no class), all codepoints,
+/// and all colours.
 fn of_flow(flow: u64, packet: Packet) -> Packet {
     Packet { class: (flow % 4) as u32, dscp: (flow % 64) as u8, color: (flow % 3) as u8, ..packet }
 }
@@ -185,8 +185,8 @@ impl<D: Discipline> Driver<D> {
         drained
     }
 
-    /// Makes the discipline take over the parameters of `fresh`, and checks that waiting packets
-    /// stay. Returns whether the discipline took them over.
+    /// Retunes the discipline to `fresh`, and checks that waiting packets stay. Returns whether the
+    /// discipline took the parameters over.
     ///
     /// # Panics
     /// When the discipline breaks its contract.

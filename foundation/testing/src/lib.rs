@@ -1,15 +1,6 @@
 //! The code that tests of several crates share; for development only.
 //!
-//! - [`Operation`]: an operation on a discipline, with random sequences and one fixed [`contest`];
-//! - [`Driver`]: applies operations to any discipline, and checks conservation after each
-//!   operation;
-//! - [`TraceHash`]: one number for all decisions of a discipline;
-//! - [`CountingAllocator`]: counts allocations, to show that there are none;
-//! - [`program`] and [`messages`]: a program under test, and all messages that users can cause;
-//! - [`lost_inside`]: the capabilities that a discipline loses inside another;
-//! - [`skipped`]: reports a test that this machine could not run.
-//!
-//! `unsafe` is confined to the file [`allocator`], because an allocator needs it.
+//! `unsafe` is confined to [`allocator`], because an allocator needs it.
 
 pub mod allocator;
 pub mod driver;

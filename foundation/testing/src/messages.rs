@@ -1,8 +1,8 @@
 //! Messages that users can cause.
 //!
-//! A folder has a file `AREA.toml` for each area, whose cases describe one mistake each, as data.
-//! The folder's `messages.txt` records what the program prints on stderr for each case. With
-//! `FAIRWIRE_RENEW=1` in the environment, `messages.txt` is written again.
+//! A folder has a file `AREA.toml` for each area. Each case in this file describes one mistake.
+//! `messages.txt` records what the program prints on stderr for each case; `FAIRWIRE_RENEW=1` in
+//! the environment renews it.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -28,7 +28,6 @@ struct Area {
     /// The command line, unless a case has another.
     command: String,
     file: String,
-    /// The files that every case has: name and text.
     files: BTreeMap<String, String>,
     case: Vec<Case>,
 }
@@ -40,17 +39,14 @@ struct Case {
     /// The mistake in words, unique in the area.
     name: String,
     command: Option<String>,
-    /// A change by `--set`, appended to the command line.
     set: Option<String>,
-    /// The file to which `change`, `add` and `text` apply, if it differs from the area's.
+    /// The file for `change`, `add` and `text`, if it differs from the area's.
     file: Option<String>,
     /// Texts in the file, each with its replacement.
     #[serde(default)]
     change: BTreeMap<String, String>,
     add: Option<String>,
-    /// The entire text of the file.
     text: Option<String>,
-    /// Objects other than text files, by name.
     #[serde(default)]
     make: BTreeMap<String, Kind>,
 }
@@ -74,7 +70,6 @@ enum Kind {
     CutParquet,
     /// A capture whose packet has an impossible length.
     JunkCapture,
-    /// A capture without a packet.
     EmptyCapture,
     /// A capture that ends within a packet.
     CutCapture,
@@ -105,7 +100,7 @@ impl Kind {
     }
 }
 
-/// The header of a pcap file: version 2.4, Ethernet, 65535 bytes of each packet.
+/// A capture's header: version 2.4, Ethernet, up to 65535 bytes of each packet.
 const EMPTY_CAPTURE: [u8; 24] =
     [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
 
@@ -133,7 +128,6 @@ fn words(line: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The changed text of the file, and a description of the change.
     fn edited(&self, file: &str, text: &str) -> (String, String) {
         let (mut edited, mut shown) = (text.to_owned(), String::new());
         if let Some(text) = &self.text {
@@ -199,9 +193,8 @@ impl Case {
 }
 
 struct Ran {
-    /// The case's text in the snapshot.
     text: String,
-    /// A fault of the message itself, whatever the snapshot contains.
+    /// The fault if the exit code is not 2, or stdout is not empty.
     wrong: Option<String>,
 }
 
@@ -223,7 +216,6 @@ fn indented(text: &str) -> String {
     text.trim_matches('\n').lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// Runs all cases of `area`, several at a time, and returns them in the order of the file.
 fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
     let left = Mutex::new(area.case.iter().enumerate().collect::<Vec<_>>());
     let ran = Mutex::new(BTreeMap::new());
@@ -244,8 +236,8 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
     ran.into_inner().expect("every thread has ended").into_values().collect()
 }
 
-/// Takes away the right to read locked files, even as root, from all processes that this thread
-/// starts.
+/// Prevents all processes that this thread starts from reading locked files, even if they run as
+/// root.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
         // Without root, removal fails, but the process has neither capability.
@@ -254,8 +246,8 @@ fn give_up_reading_everything() {
 }
 
 /// Runs the cases of all `areas` in `folder`. Each case must end with code 2, print nothing on
-/// stdout, and print its message in `messages.txt`. No message may contain a word that the rules of
-/// readability retire. `test` is the command that runs this test.
+/// stdout, and print the message that `messages.txt` records. No message may contain a word that
+/// `readability.toml` retires. `test` is the command that runs this test.
 ///
 /// # Panics
 /// If any output differs.

@@ -27,10 +27,11 @@ pub enum Operation {
 pub struct Shape {
     /// The number of flows.
     pub flows: u64,
-    /// The maximum size of nine packets in ten, in bytes on the wire. The minimum is 40.
+    /// The maximum size of nine packets in ten (usual packets), in bytes on the wire. The minimum
+    /// is 40.
     pub max_packet_bytes: u32,
-    /// The sizes of one packet in ten, at the ends of the possible range. If empty, no packet
-    /// exceeds the usual range.
+    /// The sizes of one packet in ten, at the ends of the possible range. If empty, all packets
+    /// have usual sizes.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -39,7 +40,7 @@ pub struct Shape {
 }
 
 impl Default for Shape {
-    /// A shape that fills and empties a buffer of a few dozen packets several times.
+    /// A shape that fills and empties a buffer of a few dozen packets.
     fn default() -> Self {
         Shape {
             flows: 12,
@@ -51,8 +52,7 @@ impl Default for Shape {
     }
 }
 
-/// Random sequences of operations. Offers outnumber polls, so buffers fill; most waits are short,
-/// and some are long.
+/// Random sequences of operations. Offers outnumber polls, so buffers fill.
 pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     let usual = 40..=shape.max_packet_bytes.max(40);
     let len = match shape.extreme_bytes {
@@ -76,17 +76,16 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 0..=shape.max_operations)
 }
 
-/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. Pauses make averages and buckets
-/// cover their ranges.
+/// A fixed sequence that offers packets at 1.5 times the rate of a 10 Mbit/s link. Pauses make
+/// averages and buckets cover their ranges.
 ///
-/// The heaviest flow changes over time, and neither offers nor polls are periodic. So the longest
-/// queue is not always the oldest queue, and not always the previous longest queue.
+/// The heaviest flow changes, and neither offers nor polls are periodic. So the longest queue is
+/// not always the oldest one, nor always the previously longest one.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
-    // A hash picks one of each three consecutive numbers.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
-        // One flow sends a third of all packets, and the other flows share two thirds. At times,
-        // one flow sends all packets.
+        // Flow 5 sends the last 30 of each thousand packets. One flow, which changes every 400
+        // packets, sends a third of the others.
         flow: match i {
             _ if i % 1000 >= 970 => 5,
             _ if is_picked(i, 0xf1) => i / 400 % 3,

@@ -52,8 +52,8 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
 }
 
-/// Starts `command` at a separate terminal. Returns the other end of the terminal, and the process.
-/// The terminal belongs to no session, so no signal reports its closing.
+/// Starts `command` at a separate terminal, and returns the terminal's other end. The terminal
+/// belongs to no session, so no signal reports its closing.
 pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
@@ -97,8 +97,8 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Waits until `child` ends, and returns its exit code; as in a shell, 128 plus the number of a
-/// signal that ended it.
+/// Waits until `child` ends, and returns its exit code: as in a shell, 128 plus the signal's number
+/// if a signal ended it.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 pub fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();

@@ -16,8 +16,8 @@ pub fn skipped(what_and_why: impl Display) {
     );
 }
 
-/// Like [`skipped`], for a comparison with a third-party program that is not installed. It does not
-/// fail with `CI=true`, because the program is optional on every machine.
+/// Like [`skipped`], for a missing third-party program. It does not fail with `CI=true`, because
+/// the program is optional.
 pub fn skipped_for_want_of_a_peer(what_and_why: impl Display) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what_and_why}");
 }

@@ -3,8 +3,8 @@
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Packet, Time};
 
-/// A hash over the frame, the fate, the cause and the time of each decision. Equal traces have
-/// equal hashes, on every machine and in every release; different traces almost surely differ.
+/// A hash over the frame, the fate, the cause and the time of each decision. A trace has the same
+/// hash on every machine and in every release.
 ///
 /// ```
 /// use fairwire_core::{Packet, Time};

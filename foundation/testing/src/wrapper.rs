@@ -1,18 +1,19 @@
-//! Compares the capabilities of a discipline alone with its capabilities inside another.
+//! Compares a discipline's capabilities alone and inside another.
 
 use fairwire_core::{
     Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,
 };
 
 type Boxed = Box<dyn Discipline>;
-/// Checks a capability, given a discipline alone and an equal one inside another.
 type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 const CLASS: u32 = 1;
 
-/// The capabilities that a discipline has alone and loses inside `wrap`; none if `wrap` passes on
-/// all calls. `alone` builds the discipline, always the same. `wrap` puts it into another
-/// discipline, which gives it all packets of class 1.
+/// The capabilities that a discipline has alone, but loses inside another discipline. If the outer
+/// one passes on all calls, there are none.
+///
+/// `alone` builds the inner discipline, always the same. `wrap` puts it into an outer one, which
+/// must give it all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
     let checks: [(&str, Holds<'_>); 7] = [
         ("reports", &|alone, inside| reports(alone) == reports(inside)),
@@ -31,7 +32,6 @@ pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> 
     checks.iter().filter(|(_, holds)| !holds(alone(), wrap(alone()))).map(|(name, _)| *name).collect()
 }
 
-/// The class's target rates before each of ten reports that request an increase.
 fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
     let until = Time::from_ns(2_000_000_000);
     (0..10u64)
@@ -54,13 +54,11 @@ fn after_round_trips(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
     gauges_of(&*discipline)
 }
 
-/// The results of setting a weight twice for the class, and once for an unknown class.
 fn set_weights(discipline: &mut Boxed) -> impl PartialEq + use<> {
     let weight = Weight::new(2.0).expect("allowed");
     [CLASS, CLASS, 77].map(|class| discipline.set_weight(class, weight).map_err(|error| error.to_string()))
 }
 
-/// The frames that are dropped when packets arrive while the enclosing disciplines have no room.
 fn pushed_out(mut discipline: Boxed) -> Vec<(u32, Cause)> {
     let mut gone = Gone::default();
     fill(&mut discipline, &mut gone);

@@ -8,17 +8,18 @@ use std::net::IpAddr;
 
 /// The names under which a server answers, besides addresses and `localhost`.
 ///
-/// A browser may show a page of another site whose name points to this machine (DNS rebinding). It
-/// then sends that site's name, which is refused. An address cannot be another site's name.
+/// The name of another site may point to this machine (DNS rebinding). A browser on that site then
+/// sends its name, which is refused. An address cannot be another site's name.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Further names of this machine.
     pub listed: Vec<String>,
-    /// Is any name accepted? Only if a token is required, which no page of another site knows.
+    /// Is any name accepted? This is safe only if a token is required, which no page of another
+    /// site knows.
     pub are_open: bool,
 }
 
-/// The reason why a request is refused before it is read.
+/// The reason why a request is refused unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostError {
     /// The Host header is missing, repeated or invalid.
@@ -61,7 +62,7 @@ impl Names {
             (Some(host), None) => {
                 Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(HostError::Unclear)?)
             }
-            // Before HTTP/1.1, the Host header may be missing. No browser sends such a request.
+            // Before HTTP/1.1, the Host header may be missing, but no browser omits it.
             (None, _) if version < Version::HTTP_11 => None,
             _ => return Err(HostError::Unclear),
         };

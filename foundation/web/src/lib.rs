@@ -1,11 +1,10 @@
 //! The pages of fairwire as files in memory, and their server.
 //!
-//! In the repository, `web/` contains the sources of the pages, and `web/dist` the output of `make
-//! web`. A symbolic link adds `web/dist` to this crate's package, so building the product needs no
-//! Node. `make web-test` reports if `web/dist` is stale.
+//! `web/` has the sources of the pages, and `web/dist` the output of `make web`. A symbolic link
+//! adds `web/dist` to this crate's package, so building the product needs no Node. `make web-test`
+//! reports a stale `web/dist`.
 //!
-//! Each page is a separate static. A program contains only the pages that it names; the linker
-//! omits the others.
+//! Each page is a separate static, so the linker omits the pages that a program does not name.
 #![forbid(unsafe_code)]
 
 mod host;

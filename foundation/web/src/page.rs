@@ -5,8 +5,7 @@
 pub struct Page {
     /// Its files.
     pub(crate) files: &'static [File],
-    /// The content that the page may load and run (`Content-Security-Policy`): nothing from other
-    /// sites, and nothing inline.
+    /// The `Content-Security-Policy`: nothing from other sites, and nothing inline.
     pub(crate) policy: &'static str,
 }
 
@@ -23,8 +22,6 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const GZIP: &str = "application/gzip"; // unpacked by the page: not all servers state the encoding
 
-/// The file that a server offers at `path`, with the content of `file`, a path below the crate's
-/// directory.
 macro_rules! file {
     ($path:literal, $media_type:ident, $file:literal) => {
         File { path: $path, media_type: $media_type, bytes: include_bytes!(concat!("../", $file)) }
@@ -79,7 +76,7 @@ mod tests {
         }
     }
 
-    /// Issue 22: a page has at most 200 KB gzipped, without the WASM.
+    /// Issue 22: the limit excludes the WASM.
     #[test]
     fn a_page_is_at_most_200_kb_gzipped() {
         for page in [&PLAY, &GATEWAY] {

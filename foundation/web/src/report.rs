@@ -1,4 +1,4 @@
-//! The style and script of a report's page, which is a single file that includes both.
+//! The style and script of a report's page, which is a single file.
 
 /// The style.
 pub const STYLE: &str = include_str!("../dist/report/report.css");

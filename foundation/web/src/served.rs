@@ -21,8 +21,8 @@ pub fn routes<S: Clone + Send + Sync + 'static>(page: &'static Page) -> Router<S
     page.files.iter().fold(Router::new(), add)
 }
 
-/// Refuses requests that are not for this machine, or come from a page of another site. Every
-/// answer has the page's security headers.
+/// Refuses requests that are for another machine, or from another site's page. Every answer has the
+/// page's security headers.
 pub fn secured<S: Clone + Send + Sync + 'static>(
     router: Router<S>,
     page: &'static Page,

@@ -1,5 +1,4 @@
-//! The Internet checksum: the ones' complement of a ones'-complement sum of 16-bit words (RFC
-//! 1071).
+//! The Internet checksum (RFC 1071).
 
 use crate::bytes::{u16_at, write_at};
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -24,8 +23,7 @@ impl Sum {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // The earlier sum is folded first. The sum of 32-bit words then overflows only if `bytes`
-        // has at least 16 GiB.
+        // The earlier sum is folded first, so overflow needs `bytes` of at least 16 GiB.
         let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
         Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
     }
@@ -62,10 +60,8 @@ pub struct Change {
     pub new: u16,
 }
 
-/// The checksum after `change`, without the rest of the header: RFC 1624, equation 3, `~(~HC + ~m +
-/// m')`.
-///
-/// A wrong checksum remains wrong by the same amount: damage is not hidden.
+/// The checksum after `change`: RFC 1624, equation 3, `~(~HC + ~m + m')`. A wrong checksum remains
+/// wrong by the same amount.
 pub fn update(checksum: u16, change: Change) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!change.old) + u32::from(change.new);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -103,8 +99,8 @@ impl PseudoHeader<Ipv6Addr> {
     }
 }
 
-/// The sum of a pseudo header. It is computed alike for both IP versions, because neither the order
-/// of words nor zeros between them matter. `addresses` are both addresses.
+/// The sum of a pseudo header. One computation serves both IP versions, because neither the order
+/// of words nor zeros between them matter.
 pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
     Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }
@@ -114,7 +110,7 @@ pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
 pub struct Partial {
     /// The first octet summed, in bytes from the start of the frame.
     pub csum_start: u16,
-    /// The location of the sum, in bytes from `csum_start`.
+    /// The location of the checksum field, in bytes from `csum_start`.
     pub csum_offset: u16,
 }
 
@@ -139,7 +135,7 @@ pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     true
 }
 
-/// `checksum`, with zero as `0xffff`, the same number in ones' complement.
+/// Replaces zero by `0xffff`, which is also zero in ones' complement.
 pub(crate) fn never_zero(checksum: u16) -> u16 {
     if checksum == 0 { 0xffff } else { checksum }
 }

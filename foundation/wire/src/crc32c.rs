@@ -24,8 +24,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// Writes the checksum of the SCTP packet from `start` to the end of `frame`. Returns false, and
-/// writes nothing, if the common header is missing.
+/// Writes the packet's CRC32c. Returns false, and writes nothing, if the common header is missing.
 pub(crate) fn complete_sctp(frame: &mut [u8], start: usize) -> bool {
     let Some(packet) = frame.get_mut(start..).filter(|packet| packet.len() >= 12) else { return false };
     write_at(packet, 8, [0; 4]);

@@ -5,8 +5,7 @@ use crate::checksum::{Change, update};
 use crate::headers::{Headers, Version};
 use fairwire_core::Ecn;
 
-/// Writes `ecn` into the IP header of `frame` with these `headers`. A frame without IP is
-/// unchanged.
+/// Writes `ecn` into the IP header of `frame`, if any.
 ///
 /// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
 pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
@@ -17,8 +16,8 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     }
 }
 
-/// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame` with
-/// these `headers`. The ECN field and a frame without IP are unchanged.
+/// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame`, if
+/// any. The ECN field is unchanged.
 pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
     let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {

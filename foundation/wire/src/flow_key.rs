@@ -1,17 +1,13 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key of only
-//! addresses and protocol, because only the first fragment contains the ports. The identification
-//! field is deliberately excluded: with it, a sender of fragments would have a new flow per
-//! datagram, and any number of fair shares.
+//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key of addresses
+//! and protocol, because only the first contains the ports. The key excludes the identification:
+//! with it, a sender of fragments would have a new flow, and a new fair share, per datagram.
 //!
-//! In IPv6, the key contains the protocol that the fragment header names. RFC 8200 (section 4.5)
-//! permits fragments of one packet to name different protocols; a sender that does so only spreads
-//! its own packet over several flows.
+//! In IPv6, the key contains the protocol of the fragment header. Fragments of one packet may name
+//! different protocols (RFC 8200, section 4.5), which only spreads the packet over several flows.
 //!
-//! A packet that is **not IP** has a key of its EtherType and addresses.
-//!
-//! VLAN tags are not part of a key.
+//! A packet that is **not IP** has a key of its EtherType and addresses. VLAN tags are in no key.
 
 use crate::bytes::array_at;
 use crate::headers::{Fragment, Headers, Network, Ports, Version};
@@ -80,13 +76,13 @@ impl Headers {
     }
 }
 
-/// The fields common to packets of one flow.
+/// The part of a [`FlowKey`] that distinguishes flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// The entire key: one flow per conversation.
     #[default]
     FiveTuple,
-    /// The sender's address: one flow per sending host, regardless of its number of connections.
+    /// The sender's address: one flow per sending host.
     SourceHost,
     /// The receiver's address: one flow per receiving host.
     DestinationHost,
@@ -145,7 +141,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of a flow identified by a number. The first octet hashed is that of no [`FlowKey`].
+    /// The hash of a flow identified by a number. The first octet hashed differs from that of every
+    /// [`FlowKey`].
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -214,7 +211,7 @@ fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
     octets
 }
 
-/// Room for the form, the protocol, a flag, two IPv6 addresses and two ports.
+/// The longest encoding: form, protocol, a flag, two IPv6 addresses and two ports.
 type Encoded = [u8; 3 + 32 + 4];
 
 fn join(parts: &[&[u8]]) -> (Encoded, usize) {

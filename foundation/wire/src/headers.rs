@@ -1,7 +1,7 @@
-//! Finds and parses the headers of a frame: one pass, no allocation, no panic.
+//! Parses a frame's headers: one pass, no allocation, no panic.
 //!
-//! [`parse`] starts at a frame's Ethernet header, [`parse_ip`] at a bare IP packet from a TUN
-//! device. A truncated or inconsistent header ends the pass; the fields parsed before it are kept.
+//! [`parse`] starts at the Ethernet header, [`parse_ip`] at a bare IP packet. A truncated or
+//! inconsistent header ends the pass; the fields parsed before it are kept.
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use core::ops::RangeInclusive;
@@ -22,10 +22,10 @@ pub const SCTP: u8 = 132;
 const DCCP: u8 = 33;
 const UDP_LITE: u8 = 136;
 
-/// Bytes of an Ethernet header without a tag: two addresses and the type.
+/// Bytes of an Ethernet header without a tag.
 pub const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
-/// The EtherTypes of VLAN tags: 802.1Q, 802.1ad, and three that stacked tags had before 802.1ad.
+/// 802.1Q, 802.1ad, and three EtherTypes of stacked tags before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The most VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
@@ -49,8 +49,7 @@ const MIN_ETHERTYPE: u16 = 0x0600;
 pub struct Headers {
     /// Does the frame start with Ethernet addresses?
     pub has_ethernet: bool,
-    /// The EtherType after the VLAN tags; absent in an IEEE 802.3 frame, which has a length
-    /// instead.
+    /// The EtherType after the VLAN tags; absent in an IEEE 802.3 frame.
     pub ethertype: Option<u16>,
     /// VLAN tags, 0 to [`MAX_VLAN_TAGS`].
     pub vlan_tags: u8,
@@ -93,8 +92,8 @@ pub struct Network {
     pub version: Version,
     /// The start of the IP header, in bytes from the start of the frame.
     pub offset: usize,
-    /// The end of the packet according to its length field, but at most the end of the frame. A
-    /// length of zero, as in super-packets over 64 KiB, means the end of the frame.
+    /// The packet's end by its length field, but at most the frame's end. A length of zero, as in
+    /// super-packets over 64 KiB, means the frame's end.
     pub end: usize,
     /// Does the packet claim more bytes than the frame contains?
     pub is_truncated: bool,
@@ -107,8 +106,8 @@ pub struct Network {
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// The protocol of the payload, after IPv6 extension headers; in an IPv6 fragment, the next
-    /// header that the fragment header names.
+    /// The protocol after IPv6 extension headers; in an IPv6 fragment, the one that the fragment
+    /// header names.
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -206,7 +205,6 @@ pub fn parse(frame: &[u8]) -> Headers {
     parse_at(frame, 0)
 }
 
-/// Parses the headers of a frame whose Ethernet header is at `start` of `frame`.
 #[inline]
 pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     let mut at = start + ETHERNET_BYTES;
@@ -227,7 +225,7 @@ pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     headers
 }
 
-/// Parses IP after an encapsulation. `at` is the end of the VLAN tags.
+/// Parses IP behind PPPoE, or behind LLC and SNAP. `at` is the end of the VLAN tags.
 fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     let (between, ethertype) = match headers.ethertype {
         Some(PPPOE_SESSION) => (Between::Pppoe, pppoe(frame, at)?),
@@ -243,9 +241,8 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of the payload of the PPPoE session at `at`. A data packet has version 1, type 1
-/// and code 0 (RFC 2516, section 4), and PPP's protocol number of IPv4 (RFC 1332) or IPv6 (RFC
-/// 5072).
+/// The EtherType of a PPPoE payload. A data packet has version 1, type 1 and code 0 (RFC 2516,
+/// section 4). PPP numbers: RFC 1332 for IPv4, RFC 5072 for IPv6.
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {
@@ -272,8 +269,8 @@ impl Headers {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN, 1 to 4095, of `frame`, which has these headers. A tag with
-    /// the identifier 0 names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
+    /// The identifier of the outer VLAN, 1 to 4095. `frame` must have these headers. Identifier 0
+    /// names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
@@ -288,7 +285,7 @@ impl Headers {
     /// The identifier of the PPPoE session that carries the IP packet (RFC 2516, section 4).
     pub fn pppoe_session(&self, frame: &[u8]) -> Option<u16> {
         let tags = usize::from(self.vlan_tags) * VLAN_TAG_BYTES;
-        // The version and type, and the code, precede the session.
+        // Two octets precede the session: the version and type, and the code.
         u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
     }
 
@@ -387,8 +384,7 @@ pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     Some(network)
 }
 
-/// The end in `frame` of a packet of `length` bytes at `offset`, and whether the frame ends before
-/// the packet does.
+/// The packet's end in `frame`, and whether the packet is truncated.
 fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     match length {
         0 => (frame.len(), false),
@@ -396,8 +392,8 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// The most extension headers parsed, to bound the work per packet. If more follow, the protocol is
-/// the next extension, and the transport is unknown.
+/// The maximum number of extension headers, to bound the work per packet. With more, the protocol
+/// is the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
 /// Moves `network` past its extension headers (RFC 8200, section 4). Stops before a truncated

@@ -1,13 +1,12 @@
-//! The reverse of [`split`](mod@crate::split): joins segments that leave at the same time into one
-//! super-packet, which the kernel processes once.
+//! Joins segments that leave at the same time into one super-packet, which the kernel processes
+//! once.
 //!
-//! Only segments made by [`split`](mod@crate::split) are joined, because we computed their
-//! checksums. The checksum of a segment from a wire would have to be verified first: the kernel
-//! writes a new one, which must not hide damage.
+//! Only segments of [`split`](mod@crate::split) are joined, because we computed their checksums.
+//! For a segment from a wire, the kernel's new checksum could hide damage.
 //!
-//! Segmentation must restore identical frames. Headers must therefore be equal except for the
-//! sequence number, the IPv4 identification, lengths and checksums. The identification rises by one
-//! per segment. All segments except the last have one size, and only the last has PSH.
+//! Splitting must restore identical frames. Headers must therefore be equal except for sequence
+//! number, IPv4 identification (plus one per segment), lengths and checksums. All segments except
+//! the last have one size, and only the last has PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
@@ -23,8 +22,8 @@ pub struct TcpOffsets {
     payload: u8,
 }
 
-/// The longest headers that are joined, in bytes: Ethernet with its VLAN tags, and the longest IPv4
-/// and TCP headers.
+/// The longest joined headers, in bytes: Ethernet with VLAN tags, and the longest IPv4 and TCP
+/// headers.
 pub const MAX_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
 const MAX_PACKET_BYTES: usize = 65_535;
@@ -38,8 +37,8 @@ impl TcpOffsets {
         let is_plain =
             network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
-        // A PPPoE header counts the following bytes, and a kernel that splits the super-packet
-        // would not correct it.
+        // A PPPoE header counts the following bytes. A kernel that splits the super-packet would
+        // not correct this count.
         let is_bare = headers.between == Between::Nothing;
         if !is_plain || !is_bare || has_extensions || flags != TcpFlags::ACK {
             return None;
@@ -90,8 +89,8 @@ impl<'a> Joint<'a> {
         is_alike
     }
 
-    /// Writes the joined headers into `place`. Returns their length and the virtio-net header for
-    /// the kernel; the payloads follow. `None` if `place` is too short.
+    /// Writes the joined headers, without the payloads, into `place`. Returns their length and the
+    /// virtio-net header for the kernel. Returns `None` if `place` is too short.
     pub fn write(&self, place: &mut [u8]) -> Option<(usize, VnetHeader)> {
         let (network, transport) = (usize::from(self.offsets.network), usize::from(self.offsets.transport));
         let len = self.offsets.payload();

@@ -1,12 +1,7 @@
 //! Ethernet, IP, TCP and UDP headers, to the extent that a fair gateway needs them.
 //!
-//! For each frame, the crate determines the flow ([`flow_key`]) and the ECN codepoint, which it can
-//! change ([`ecn`]). It also splits a super-packet of a segmentation offload into the frames that a
-//! wire carries ([`vnet`], [`split`](mod@split)). [`headers`] parses all headers in one pass, and
-//! [`checksum`] keeps checksums correct.
-//!
-//! The crate does no I/O and contains no `unsafe`. No input, however hostile, makes it panic: a
-//! truncated or odd frame yields fewer facts, and an inconsistent super-packet is a typed error.
+//! The crate does no I/O. No input makes it panic: a truncated or odd frame yields fewer facts, and
+//! an inconsistent super-packet is a typed error.
 //!
 //! ```
 //! use fairwire_core::Ecn;

@@ -1,11 +1,11 @@
 //! Packet traces in pcapng, with synthetic headers.
 //!
 //! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced
-//! packet (4.3), options (3.5). Blocks are little-endian, and times are in nanoseconds. Only
-//! headers are captured; the original length is that of the entire frame.
+//! packet (4.3), options (3.5). Blocks are little-endian, with times in nanoseconds. Only headers
+//! are captured.
 //!
-//! A simulated packet has no bytes. It therefore gets a synthetic frame that any reader accepts:
-//! Ethernet, IPv4 and TCP or UDP with correct lengths and checksums, and a payload of zeros.
+//! A simulated packet gets a synthetic frame that any reader accepts: Ethernet, IPv4 and TCP or UDP
+//! with correct lengths and checksums, and a payload of zeros.
 
 use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;
@@ -66,8 +66,8 @@ pub enum Transport {
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
-        /// The data that arrived out of order: the left and the right edge of each block (RFC 2018,
-        /// section 3), up to the first empty entry.
+        /// The left and right edge of each block that arrived out of order (RFC 2018, section 3),
+        /// up to the first empty entry.
         sack: [Option<[u32; 2]>; MAX_BLOCKS],
     },
     /// UDP.
@@ -126,14 +126,14 @@ impl MadeUp {
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// The source and destination ports. If there are more flows than addresses, flows differ in
-    /// the source port.
+    /// Source and destination port. Flows with equal addresses differ in the source port.
     fn ports(&self) -> [u16; 2] {
         let ends = [49_152 + (self.flow >> 23) as u16, 5001];
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Writes locally administered addresses that end like the IP addresses.
+    /// Writes the Ethernet header, with locally administered addresses that end with the IP
+    /// addresses.
     fn write_ethernet(&self, out: &mut [u8]) {
         let [source, destination] = self.addresses().map(|address| address.octets());
         out[0] = 0x02;
@@ -164,7 +164,7 @@ impl MadeUp {
         }
     }
 
-    /// Writes the transport header. `length` includes its payload.
+    /// Writes the transport header. `length` includes the payload.
     fn write_transport(&self, out: &mut [u8], length: u16) {
         let [from, to] = self.ports();
         out[0..2].copy_from_slice(&from.to_be_bytes());
@@ -177,7 +177,7 @@ impl MadeUp {
                 out[8..12].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
                 out[12] = ((out.len() / 4) as u8) << 4; // words
                 out[13] = flags | if ack.is_some() { ACK } else { 0 };
-                // The window is the maximum, because the simulator's window is not in bytes.
+                // The maximum window, because the simulator's is not in bytes.
                 out[14..16].copy_from_slice(&u16::MAX.to_be_bytes());
                 write_sack(&mut out[TCP..], &sack);
                 let sum = pseudo.sum().with(out).checksum(); // zeros add nothing
@@ -201,7 +201,7 @@ const fn sack_bytes(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// Writes two padding bytes, and the option with its kind, length and blocks (RFC 2018, section 3).
+/// RFC 2018, section 3.
 fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     let Some((head, edges)) = out.split_first_chunk_mut::<4>() else { return };
     *head = [NO_OPERATION, NO_OPERATION, SACK, edges.len() as u8 + 2];
@@ -210,7 +210,7 @@ fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     }
 }
 
-/// Appends the start of a section to `out`. Its interfaces follow, numbered from 0 in order.
+/// Appends the start of a section. Its interfaces follow, numbered from 0.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());
@@ -254,8 +254,7 @@ pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured
     });
 }
 
-/// Appends a frame observed at `at` on the interface with index `interface`, with an optional
-/// comment.
+/// Appends a frame seen at `at` on the interface with index `interface`.
 pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, comment: Option<&str>) {
     let frame = Frame { bytes: headers.bytes(), whole: headers.frame_bytes };
     captured(out, interface, at, frame, comment);
@@ -270,7 +269,7 @@ pub struct Frame<'a> {
     pub whole: u32,
 }
 
-/// Appends the captured bytes of a real frame. Readers interpret `at` as the time since 1970.
+/// Appends a real frame. Readers interpret `at` as the time since 1970.
 pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let at = at.ns();
@@ -288,7 +287,6 @@ pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, c
     });
 }
 
-/// Appends a block: its type and length, the bytes that `fill` writes, and its length again.
 fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());

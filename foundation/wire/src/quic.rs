@@ -1,7 +1,7 @@
-//! The fields of QUIC that are visible to its path: the header form, and the spin bit.
+//! QUIC fields that are visible to the path: the header form and the spin bit.
 //!
-//! Sources: RFC 8999, section 5 (properties of all versions); RFC 9000, sections 17.2 to 17.4
-//! (version 1 and the spin bit); RFC 9369, section 3.1 (version 2).
+//! Sources: RFC 8999, section 5 (all versions); RFC 9000, sections 17.2 to 17.4 (version 1); RFC
+//! 9369, section 3.1 (version 2).
 
 use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, UDP};
@@ -11,8 +11,8 @@ use crate::headers::{Fragment, Headers, UDP};
 pub enum QuicPacket {
     /// A handshake packet, whose header has a known version.
     Long,
-    /// A packet of an established connection, or anything else that starts alike: only one bit
-    /// identifies a short header.
+    /// A packet of an established connection, or another datagram: only one bit identifies a short
+    /// header.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
         spin: bool,
@@ -21,14 +21,14 @@ pub enum QuicPacket {
 
 /// The form bit, set in long headers (RFC 9000, section 17.2).
 const LONG_FORM: u8 = 0x80;
-/// The spin bit of a short header (RFC 9000, section 17.3.1).
+/// The spin bit (RFC 9000, section 17.3.1).
 const SPIN: u8 = 0x20;
 /// Version 1, and version 2 (RFC 9369, section 3.1).
 const VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 
 impl QuicPacket {
-    /// The packet in `frame` with these `headers`; `None` if it is an incomplete UDP datagram, or
-    /// certainly not QUIC of a known version.
+    /// The packet in `frame`, which has these `headers`. `None` if this is not a complete UDP
+    /// datagram, or certainly not QUIC of a known version.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<QuicPacket> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);
@@ -37,8 +37,7 @@ impl QuicPacket {
             return None;
         }
         let first = u8_at(frame, payload)?;
-        // The second-highest bit is not checked: QUIC sets it, unless the ends have agreed to vary
-        // it (RFC 9287).
+        // The second-highest bit is not checked: the ends may agree to vary it (RFC 9287).
         if first & LONG_FORM == 0 {
             return Some(QuicPacket::Short { spin: first & SPIN != 0 });
         }

@@ -24,7 +24,7 @@ struct Position {
 }
 
 impl Train<'_> {
-    /// The number of resulting frames; one if there is no payload.
+    /// The number of segments. A super-packet without payload has one.
     pub(crate) fn segments(&self) -> usize {
         self.payload.len().div_ceil(self.size).max(1)
     }
@@ -33,8 +33,7 @@ impl Train<'_> {
         self.headers_end() + self.size.min(self.payload.len())
     }
 
-    /// Builds every segment in `scratch`, which has room for the longest segment, and passes it to
-    /// `out`.
+    /// Passes the segments to `out`, and returns their number. `scratch` has room for the longest.
     pub(crate) fn send(&self, scratch: &mut [u8], out: &mut dyn FnMut(&[u8])) -> usize {
         let head = self.headers_end();
         let segments = self.segments();
@@ -63,8 +62,8 @@ impl Train<'_> {
         self.transport.payload.unwrap_or(self.transport.offset)
     }
 
-    /// Writes the IPv4 header (RFC 791, section 3.1). Earlier checks keep segments within the range
-    /// of the length fields.
+    /// Corrects the IPv4 header (RFC 791, section 3.1). Earlier checks keep lengths within their
+    /// range.
     fn write_ipv4(&self, segment: &mut [u8], position: Position) {
         let at = self.network.offset;
         let length = (segment.len() - at) as u16;
@@ -76,14 +75,14 @@ impl Train<'_> {
         write_at(segment, at + 10, sum.to_be_bytes());
     }
 
-    /// Writes the IPv6 header (RFC 8200, section 3).
+    /// RFC 8200, section 3.
     fn write_ipv6(&self, segment: &mut [u8]) {
         let at = self.network.offset;
         let length = (segment.len() - at - 40) as u16;
         write_at(segment, at + 4, length.to_be_bytes());
     }
 
-    /// Writes the TCP header (RFC 9293, section 3.1).
+    /// RFC 9293, section 3.1.
     fn write_tcp(&self, segment: &mut [u8], position: Position) {
         let at = self.transport.offset;
         let before = position.index * self.size;
@@ -119,8 +118,7 @@ impl Train<'_> {
     }
 }
 
-/// The flags of one segment. Only the last segment keeps FIN and PSH, and only the first keeps CWR.
-/// A segment keeps URG if it is the first, or starts before the octet of the urgent pointer.
+/// URG stays on the first segment, and on each that starts before the octet of the urgent pointer.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -1,6 +1,4 @@
-//! Time and order in a TCP header: sequence numbers and the timestamps option.
-//!
-//! Sources: RFC 9293, section 3.1 (header); RFC 7323, section 3.2 (timestamps option).
+//! TCP sequence numbers (RFC 9293, section 3.1) and timestamps option (RFC 7323, section 3.2).
 
 use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, TCP, TcpFlags};
@@ -116,7 +114,6 @@ fn stamps_at(options: &[u8], at: usize) -> Option<Stamps> {
     Some(Stamps { value: u32::from_be_bytes([v0, v1, v2, v3]), echo: u32::from_be_bytes([e0, e1, e2, e3]) })
 }
 
-/// The timestamps, searched option by option in at most 40 bytes.
 #[cold]
 fn searched(options: &[u8]) -> Option<Stamps> {
     let mut at = 0;

@@ -1,15 +1,12 @@
-//! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
-//!
-//! It has ten octets, with numbers in the machine's byte order, as `linux/virtio_net.h` defines it
-//! for these two options. It states whether the frame is a super-packet, and whether its transport
-//! checksum is incomplete (virtio 1.2, section 5.1.6).
+//! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`;
+//! virtio 1.2, section 5.1.6). Numbers are in the machine's byte order (`linux/virtio_net.h`).
 
 use crate::checksum::Partial;
 
 /// The flag of a partial transport checksum, at [`VnetHeader::csum_start`] and
 /// [`VnetHeader::csum_offset`].
 pub const NEEDS_CSUM: u8 = 1;
-/// The flag of a frame whose checksum was verified.
+/// The flag of a verified checksum.
 pub const DATA_VALID: u8 = 2;
 
 /// Not a super-packet.

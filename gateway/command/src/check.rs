@@ -12,12 +12,11 @@ use fairwire_terminal::print::print;
 use serde_json::json;
 use std::fmt::Write;
 
-/// Classes of the tree shown for each direction.
 const MAX_CLASSES: usize = 20;
 /// The TCP payload of a 1500-byte packet with timestamps, over IPv4 and IPv6.
 const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
-/// A full Ethernet frame with a VLAN tag. Only the machine that runs the gateway knows the real
-/// MTUs.
+/// The assumed maximum frame: full Ethernet with a VLAN tag. Only the gateway's machine knows the
+/// real MTUs.
 const FRAME_BYTES: u32 = 1518;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
@@ -42,12 +41,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Builds both directions as in a run, to prove that this is possible. Returns the memory of this
-/// process with both directions.
+/// Builds both directions as in a run. Returns the memory of this process with both built, in
+/// bytes.
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
-    // A checked configuration can be built, so a refusal here is our fault.
+    // A checked configuration can be built.
     let plan = config.plan(&context).map_err(|error| Failure::Ours(error.to_string()))?;
     let datapath = fairwire_datapath::Datapath::new(plan);
     let resident = resident_bytes();

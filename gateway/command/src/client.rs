@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Sends `request` to the gateway that `whom` names. A refusal or a missing answer is a user error.
+/// The gateway's answer to `request`. A refusal or a missing answer is a user error.
 pub(crate) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failure> {
     let socket = match &whom.socket {
         Some(socket) => socket.clone(),
@@ -46,15 +46,14 @@ pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Makes the gateway read its configuration again. The client opens the files and hands them over,
-/// because it may be able to read more files than the gateway's process.
+/// Makes the gateway reload. The client hands over opened files, because the gateway's process may
+/// not be permitted to read them.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// The request to read the files of `config` again. It includes the files that `open` can open, and
-/// `record`. With `keeps`, values that were set by request stay.
+/// A request for a reload, with files opened by `open`. With `keeps`, values set by request stay.
 pub(crate) fn reload_with(
     config: &Path,
     keeps: bool,
@@ -64,8 +63,8 @@ pub(crate) fn reload_with(
     // The gateway knows its files by absolute names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
-    // A file that cannot be opened here is left to the gateway, which can read it or reports why
-    // not. Pipes are skipped, because opening one blocks until a writer opens it too.
+    // A file that cannot be opened here is left to the gateway. Pipes are skipped: opening one
+    // blocks until a writer opens it too.
     let opened = found
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
@@ -73,7 +72,6 @@ pub(crate) fn reload_with(
     Request::Reload { files, keeps, handed: handed.into_iter().chain(record).collect() }
 }
 
-/// Has the gateway write the capture to a file of the client.
 pub(crate) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     let path = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
     let failed = |error: io::Error| {

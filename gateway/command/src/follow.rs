@@ -1,5 +1,4 @@
-//! `fairwire-gateway follow`: updates the column `leased` of the subscriber file when DHCP servers
-//! lease addresses to the Ethernet addresses of subscribers.
+//! `fairwire-gateway follow`: updates the column `leased` of the subscriber file from DHCP leases.
 
 use super::client::{self, since_1970};
 use super::radius;
@@ -72,7 +71,6 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Logs newly omitted lines, and shows all omitted lines at the gateway.
 fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
     let is_new = |line: &&String| !last.as_ref().is_some_and(|last| last.contains(line));
     left_out.iter().filter(is_new).for_each(|line| notice(format_args!("left out: {line}")));
@@ -100,9 +98,7 @@ pub(crate) fn words(failure: Failure) -> String {
 
 struct LeaseFile {
     path: PathBuf,
-    /// The file's state at the last check.
     seen: Option<FileStamp>,
-    /// The file's state at the last read.
     read: Option<FileStamp>,
     /// Has the file changed, and is no server writing it?
     is_new: bool,
@@ -111,7 +107,7 @@ struct LeaseFile {
     trouble: Option<String>,
 }
 
-/// Inode, modification time and size: a different value means different content.
+/// Inode, modification time and size.
 type FileStamp = (u64, i64, i64, u64);
 
 impl LeaseFile {
@@ -154,8 +150,6 @@ impl LeaseFile {
     }
 }
 
-/// Updates the leases in the subscriber file if they differ. Returns the omitted leases, one per
-/// line.
 fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<String>, Failure> {
     let now_s = since_1970().as_secs();
     let (mut left_out, mut texts) = (Vec::new(), Vec::new());
@@ -177,7 +171,7 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     };
     let mut done = of(&table(path)?)?;
     if !done.edits.is_empty() {
-        // The file may have changed by the time that we hold its lock.
+        // The file may have changed before we hold its lock, so the edits are chosen again.
         change_file(&args.whom, path, Beside::Nothing, &mut |table| {
             done = of(table)?;
             let edit = |(name, value): (&String, &(String, String))| {

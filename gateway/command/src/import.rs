@@ -15,12 +15,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The lines around imported text in a configuration.
 const BEGIN: &str = "# fairwire-gateway import writes what is from here on:\n";
 const END: &str = "# fairwire-gateway import: end\n";
 const HEAD: &str =
     "name,addresses,class,download_guaranteed,download_ceiling,upload_guaranteed,upload_ceiling\n";
-/// The most lines shown of differences, and of notes.
 const SHOWN: usize = 50;
 /// The exit code of a dry run with differences, as in diff(1).
 const DIFFERS: u8 = 1;
@@ -86,7 +84,6 @@ struct Import {
     notes: Vec<String>,
 }
 
-/// The new values of each changed subscriber; `None` if it is removed.
 type Edits = Vec<(String, Option<Vec<(String, String)>>)>;
 
 fn as_edits(edits: Edits) -> Vec<(String, Edit)> {
@@ -115,8 +112,7 @@ impl Import {
         };
         let spec = config::typed_as(path, &after)?;
         let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-        // Circuits cannot use the guarantees of classes outside the import, so these are subtracted
-        // from the links' rates.
+        // Circuits cannot use the guarantees of classes outside the import.
         let mut links = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
         for class in spec.class.iter().filter(|class| class.parent.is_none() && !is_node(&class.name)) {
             for (link, bounds) in links.iter_mut().zip([&class.download, &class.upload]) {
@@ -178,7 +174,6 @@ fn block(text: &str) -> Option<std::ops::Range<usize>> {
     Some(start..start + text[start..].find(END)?)
 }
 
-/// The configuration `text` with the classes of `nodes`, in place of any from a previous import.
 fn with_classes(text: &str, nodes: &[Node]) -> String {
     let classes = libreqos::classes(nodes);
     match block(text) {

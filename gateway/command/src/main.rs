@@ -1,4 +1,4 @@
-//! The program `fairwire-gateway`; see the library of this crate.
+//! The program `fairwire-gateway`.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

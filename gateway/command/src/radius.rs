@@ -33,15 +33,15 @@ use std::thread;
 /// change.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
-/// The most requests that wait while the file is changed: datagrams in this process, and bytes in
-/// the kernel. For a datagram of a hundred bytes, the kernel counts 768 bytes.
+/// The maximum number of datagrams that wait in this process while the file is changed. Further
+/// datagrams wait in the kernel's buffer, where a datagram of a hundred bytes counts 768 bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// The time in which refused changes are retried in smaller groups: a client waits only some
 /// seconds for an answer.
 const APART: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_ms(500);
-/// The time for which answers to repeated requests are kept, and the most answers kept.
+/// How long answers to repeated requests are kept, and how many.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
 /// The interval of log lines about discarded datagrams.
@@ -87,7 +87,6 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(secret.into())
 }
 
-/// A datagram with its sender, or the reason why there are no more.
 type Datagram = io::Result<(SocketAddr, Vec<u8>)>;
 
 fn cannot_receive(error: &io::Error) -> Failure {
@@ -128,7 +127,6 @@ struct Server<'a> {
 type Received = (SocketAddr, Request);
 
 impl Server<'_> {
-    /// Waits for requests, combines those that arrive together into one change, and answers.
     fn round(&mut self) -> Result<(), Failure> {
         let mut requests = Vec::new();
         let mut until = clock::now() + LOOK;
@@ -165,7 +163,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Did the change cause the refusal, rather than the file as it was before the change?
+    /// Did the change cause the refusal, rather than the file before it?
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
@@ -219,7 +217,7 @@ impl Server<'_> {
         };
         let mut batch = of(&table(self.path)?)?;
         if !batch.edits.is_empty() {
-            // The file may have changed by the time that we hold its lock.
+            // The file may have changed before we hold its lock, so the batch is computed again.
             change_file(&self.args.whom, self.path, Beside::Nothing, &mut |table| {
                 batch = of(table)?;
                 Ok(edits(&batch))
@@ -242,7 +240,7 @@ impl Server<'_> {
         }
     }
 
-    /// Sends an answer. Errors are ignored: the client repeats its request if the answer is lost.
+    /// Errors are ignored: the client repeats its request if the answer is lost.
     fn send(&self, to: SocketAddr, answer: &[u8]) {
         let _ = self.socket.send_to(answer, to);
     }
@@ -259,8 +257,7 @@ fn network(config: &Path) -> Result<Network, Failure> {
     Ok(Network { classes: spec.class.into_iter().map(|class| class.name).collect(), rates })
 }
 
-/// The outcomes of `count` requests that could not be written to the file. Only the first outcome
-/// is logged.
+/// The outcomes of `count` requests that could not be written. Only the first is logged.
 fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     let cause = match failure {
         Failure::Document(_) => ErrorCause::InvalidValue,
@@ -277,7 +274,7 @@ fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
 /// A request's sender, and the fields that distinguish the request from earlier ones.
 type Key = (SocketAddr, (u8, u8, [u8; 16]));
 
-/// Answers to requests that may be repeated (RFC 2866, section 2).
+/// Answers to repeated requests (RFC 2866, section 2).
 #[derive(Default)]
 struct Answers {
     by: HashMap<Key, Vec<u8>>,
@@ -307,7 +304,7 @@ impl Answers {
 #[derive(Default)]
 struct Discards {
     counts: BTreeMap<Discarded, (u64, Option<SocketAddr>)>,
-    /// The kernel's drops as last reported.
+    /// The kernel's count of drops at the last report.
     dropped: u32,
     said: Option<Time>,
 }

@@ -17,8 +17,6 @@ pub(crate) struct How {
     pub no_real_time: bool,
 }
 
-/// Runs the gateways of the configurations at `paths` until a signal ends them, or another process
-/// has taken over.
 pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
     let gateways = paths.iter().map(|path| configured(path)).collect::<Result<_, _>>()?;
     let never = AtomicBool::new(false);
@@ -34,7 +32,7 @@ pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
 fn configured(path: &Path) -> Result<Configured, Failure> {
     files_of(path).iter().skip(1).for_each(|sheet| fold(sheet));
     let config = Config::load(path)?;
-    // A reload may run in another working directory.
+    // Absolute, because a reload may run in another working directory.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Ok(Configured { config, path })
 }

@@ -17,8 +17,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The percentage of the line's rate that the gateway gets, so that the queue is in the gateway
-/// rather than in the modem.
+/// The gateway's rate, in percent of the line's rate. Below 100, packets wait in the gateway, not
+/// in the modem.
 const PERCENT: u64 = 95;
 const MEASURED: Duration = Duration::from_secs(30);
 /// The lowest plausible rate of a speed test, bit/s.
@@ -26,8 +26,8 @@ const MIN_MEASURED_BPS: f64 = 100_000.0;
 /// A direction with less than this fraction of the other direction's rate may carry only
 /// acknowledgements. An acknowledgement of 84 bytes answers two full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
-/// The bytes that Ethernet adds to each frame, and the bytes of the frame header that a bare packet
-/// lacks, as in the default of the gateway's `framing`.
+/// Bytes that the default `framing` adds to each Ethernet frame, and bytes of the header that a
+/// bare packet lacks.
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
@@ -117,7 +117,6 @@ fn ruleset() -> Option<String> {
     found
 }
 
-/// Sentences about NAT, and about traffic that bypasses the gateway, according to `ruleset`.
 fn translation(ruleset: &Option<String>) -> String {
     let Some(rules) = ruleset else {
         return "whether it translates addresses is not known: neither `nft` nor `iptables-save` says so"
@@ -221,7 +220,6 @@ impl Answers {
         Ok(Answers { outside, inside, download, upload, share })
     }
 
-    /// The text of the configuration, with a reason for each choice.
     fn configuration(&self, survey: &Survey, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let (backend, why) = match survey.backend(inside, outside) {
@@ -305,7 +303,7 @@ fn line_rate(text: &str) -> Result<LineRate, String> {
     }
 }
 
-/// Parses the answer. The path of a subscriber file is relative to the configuration.
+/// The path of a subscriber file is relative to the configuration.
 fn share(text: &str, folder: &Path) -> Result<Share, String> {
     match text {
         "hosts" => Ok(Share::Hosts),
@@ -317,10 +315,9 @@ fn share(text: &str, folder: &Path) -> Result<Share, String> {
     }
 }
 
-/// The rates of the busiest second, download and upload.
+/// The busiest second's rates, download and upload, bit/s.
 type Busiest = [f64; 2];
 
-/// Logs the outside interface's rates each second while a speed test loads the line.
 fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, Failure> {
     let is_ethernet = survey.find(outside).is_none_or(|interface| interface.about.is_ethernet);
     let beside = BESIDE_FRAME + if is_ethernet { 0 } else { HEADER };
@@ -360,8 +357,8 @@ fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration)
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of the direction `way` from its busiest second, with `bps` in this direction and
-/// `other` in the opposite one.
+/// The rate of the direction `way`, if plausible. In its busiest second, this direction had `bps`,
+/// and the opposite one `other`.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(
@@ -431,7 +428,7 @@ mod tests {
         let now = Counted { bytes: [1_500_000, 64], packets: [1000, 1] };
         let over = Duration::from_secs(2);
         assert_eq!(bps(&before, &now, 0, 24, over), 4.0 * 1_524_000.0);
-        // The interface disappeared and returned.
+        // Counters that decrease: the interface disappeared and returned.
         assert_eq!(bps(&now, &before, 0, 24, over), 0.0);
         assert!(busiest(3000.0, 0.0, "upload").is_err());
         assert!(busiest(2.6e6, 94e6, "upload").is_err());

@@ -20,7 +20,6 @@ pub(crate) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Re
     print(&*snapshot, format, text)
 }
 
-/// Prints the counts of the `flows` flows in each direction that got most.
 pub(crate) fn counts(whom: &WhomArgs, format: StatusFormat, flows: u32) -> Result<Ending, Failure> {
     let Answer::Counts(counts) = answer(whom, &Request::Counts { flows })? else {
         return Err(Failure::Ours("the gateway answered something else than its counts".into()));
@@ -137,7 +136,6 @@ fn edge(edge: &EdgeSnapshot) -> String {
     )
 }
 
-/// A table with a row per quantity, and a column per direction.
 fn ways(ways: &[WaySnapshot]) -> Table {
     type Row = (&'static str, fn(&WaySnapshot) -> String);
     const ROWS: [Row; 18] = [

@@ -1,5 +1,4 @@
-//! `fairwire-gateway subscriber`: adds, changes, suspends or removes a subscriber in the subscriber
-//! file, which the running gateway reads.
+//! `fairwire-gateway subscriber`: edits the subscriber file, which the running gateway reads.
 
 use super::client;
 use crate::args::{SubscriberArgs, SubscriberCommand, WhomArgs};
@@ -61,15 +60,14 @@ pub(crate) enum Beside {
     Configuration,
 }
 
-/// A function that chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Makes the gateway check, record and apply edits of subscribers, which `edit` chooses from the
-/// file at `path` and its journal. The record is a line of the journal. If the gateway has to read
-/// all files again, the journal is merged into the file.
+/// Changes the subscriber file at `path`. `edit` chooses the edits from this file and its journal.
+/// The gateway checks the edits, records them as a line of the journal, and applies them. If the
+/// gateway has to read all files again, the journal is merged into the file.
 ///
-/// Returns the gateway's answer. If no gateway runs, the file is checked here, and the result is
-/// `None`. A refused edit leaves the file and the journal unchanged.
+/// Returns `None` if no gateway runs; the edited file is then checked here. A refused edit leaves
+/// the file and the journal unchanged.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -169,8 +167,8 @@ impl Held {
         }
     }
 
-    /// Replaces the file with `next`, and removes its journal. Between these steps, or after a kill
-    /// there, a reader may find changes in the journal that the file already has.
+    /// Replaces the file, and then removes its journal. If this process is killed between these
+    /// steps, the journal has changes that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // A writer that opens the next file waits until the journal is gone.
@@ -186,7 +184,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` to the journal, without the line's end. An empty `line` adds nothing.
+    /// Adds `line` to the journal, without the line's end.
     fn record(&self, journal: &Journal, line: &str) -> io::Result<Draft<'_>> {
         let from = journal.length() as u64;
         let mut record = Draft { held: self, journal: None, from, is_kept: Cell::new(false) };
@@ -209,8 +207,8 @@ impl Held {
     }
 }
 
-/// The journal with a last line, whose end the gateway adds once it finds the change valid.
-/// Dropping this value removes the line unless it is kept.
+/// The journal's last line, whose end the gateway adds if the change is valid. Dropping this value
+/// removes the line unless it is kept.
 struct Draft<'a> {
     held: &'a Held,
     journal: Option<File>,
@@ -234,7 +232,7 @@ impl Draft<'_> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        // Failures are ignored: a line that cannot be removed has no end, so readers ignore it.
+        // Failures are ignored: the line has no end, so readers ignore it.
         let _ = match &self.journal {
             Some(_) if !self.is_kept.get() && self.from == 0 => fs::remove_file(journal_of(&self.held.path)),
             Some(journal) if !self.is_kept.get() => journal.set_len(self.from),
@@ -243,8 +241,7 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// Merges the journal of the subscriber file at `path` into this file, if the journal exists and
-/// our rights suffice.
+/// Merges the journal into the subscriber file at `path`, if our rights suffice.
 pub(crate) fn fold(path: &Path) {
     if !journal_of(path).exists() {
         return;
@@ -261,7 +258,6 @@ fn merge(held: &Held) {
     }
 }
 
-/// An open file with the merged text of the subscriber file at `path` and its journal.
 pub(crate) fn whole(path: &Path) -> io::Result<File> {
     if !journal_of(path).exists() {
         return File::open(path);
@@ -284,7 +280,7 @@ fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {
-        // Without the right to change owners, the file stays ours, like any that we write.
+        // Without the right to change owners, the file stays ours.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }
@@ -294,16 +290,15 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// A temporary file to replace another. It is removed if it is not put in place.
 pub(crate) struct NextFile {
     file: tempfile::NamedTempFile,
     place: PathBuf,
 }
 
 impl NextFile {
-    /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
-    /// `like`. Also removes the temporary files of killed writers: no live writer has one, since
-    /// the caller holds the lock of all writers.
+    /// A temporary file with `text` in the folder of `path`, with the owner and rights of `like`.
+    /// First removes the temporary files of killed writers, so the caller must hold the lock of all
+    /// writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If `path` is a symbolic link, its target is replaced.
         let place = path.canonicalize()?;
@@ -321,7 +316,6 @@ impl NextFile {
         Ok(NextFile { file, place })
     }
 
-    /// Replaces the file atomically, synced to the disk before it returns. Returns the new file.
     pub(crate) fn put_in_place(self) -> io::Result<File> {
         let file = self.file.persist(&self.place)?;
         sync_folder(&self.place)?;

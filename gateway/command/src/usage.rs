@@ -30,8 +30,8 @@ pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The gateway's snapshot, once it has counters. These are missing for a moment after a start or a
-/// reload, and an empty table would look like a bill of nothing.
+/// Waits for a snapshot with counters. They are missing for a moment after a start or a reload, and
+/// an empty table would look like a bill of nothing.
 fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
     let until = clock::now() + PATIENCE;
     loop {

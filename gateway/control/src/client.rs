@@ -1,4 +1,4 @@
-//! The client's end of the control socket, for `status`, `reload`, `set-weight` and `capture`.
+//! The client's end of the control socket.
 
 use crate::protocol::{Answer, PROGRAM, Request};
 use std::io::{self, BufRead, BufReader, Write};
@@ -32,7 +32,7 @@ pub enum RequestError {
 /// stuck gateway must not block its client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends `request` to the gateway at the socket `path`, and returns the gateway's answer.
+/// Sends `request` to the gateway at the socket `path`.
 pub fn send(path: &Path, request: &Request) -> Result<Answer, RequestError> {
     let silent = |source| RequestError::Silent { path: path.to_owned(), source };
     let strange = |message| RequestError::Strange { path: path.to_owned(), message };

@@ -53,7 +53,7 @@ impl Handed {
         Ok(retry_on_intr(|| sendmsg(&socket, &parts, &mut beside, SendFlags::NOSIGNAL))?)
     }
 
-    /// Receives into `bytes`, and adds attached files. Works like `read` on a non-blocking stream.
+    /// Receives bytes and attached files, like `read` on a non-blocking stream.
     pub fn receive(&mut self, socket: impl AsFd, bytes: &mut [u8]) -> io::Result<usize> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_HANDED))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);

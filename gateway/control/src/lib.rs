@@ -1,5 +1,5 @@
-//! The control socket of a running gateway: requests, answers, attached files, and the measurements
-//! in answers. [`client`] sends requests.
+//! The control socket of a running gateway: requests, answers, attached files and measurements.
+//! [`client`] sends requests.
 #![forbid(unsafe_code)]
 
 pub mod client;

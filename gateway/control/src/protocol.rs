@@ -1,7 +1,7 @@
-//! The protocol of the control socket: a request and then its answer, one JSON object per line.
+//! The control socket's protocol: a request and then its answer, one JSON object per line.
 //!
-//! A request may name its sender and its version of the protocol; our clients do. A gateway of
-//! another version refuses the request, and names both versions.
+//! A request may name its sender and protocol version. A gateway of another version refuses the
+//! request, and names both versions.
 
 use super::handed::Handed;
 use crate::snapshot::{CountsSnapshot, Snapshot};
@@ -16,10 +16,10 @@ pub const PROTOCOL: u32 = 1;
 /// The name of this program, as sent to the peer.
 pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION"));
 
-/// The most flows of each direction in one answer: some 2 MB.
+/// The maximum number of flows per direction in one answer: about 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
-/// The most omissions of one program that a status shows, one per line.
+/// The maximum number of lines that a status shows of one program's omissions.
 pub const MAX_LEFT_OUT: usize = 10;
 
 /// A request to a gateway.
@@ -34,7 +34,7 @@ pub enum Request {
     },
     /// The counts since the start: totals, waits, and the traffic of each flow.
     Counts {
-        /// The most flows of each direction, the largest first; at most [`MAX_FLOWS`].
+        /// The maximum number of flows per direction, at most [`MAX_FLOWS`]. The largest come first.
         flows: u32,
     },
     /// A snapshot at an interval, until the client disconnects.
@@ -44,8 +44,8 @@ pub enum Request {
     },
     /// Read the configuration file again.
     Reload {
-        /// The names of the files whose descriptors come with the request. The gateway opens any
-        /// other file of the configuration.
+        /// Files whose descriptors come with the request. The gateway opens the configuration's
+        /// other files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
         /// Do weights and rates set by request stay, if the file is unchanged? Programs that change
@@ -76,11 +76,11 @@ pub enum Request {
     SetRate {
         /// The direction.
         way: Way,
-        /// The rates, in order of time: at least one, at most [`MAX_STEPS`].
+        /// The rates, in order of time: 1 to [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status what a program that maintains subscribers has omitted, until it sends
-    /// another list.
+    /// Show in the status what a program that maintains subscribers has omitted, until its next
+    /// list.
     LeftOut {
         /// The program.
         by: String,
@@ -89,7 +89,7 @@ pub enum Request {
         lines: Vec<String>,
     },
     /// Offer the link to another process, which sends one end of a stream with the request. The
-    /// gateway hands over nothing until the process reports at the other end that it is ready.
+    /// gateway hands over nothing until that process reports through the stream that it is ready.
     TakeOver {
         /// The settings that the two processes must share.
         wanted: Wanted,
@@ -97,7 +97,7 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
-    /// Write the capture ring to a file: the attached file, or a new one.
+    /// Write the capture ring to the attached file, or to a new one.
     Capture {
         /// The file's name. Without an attached file, it must be a path that does not exist and
         /// that the gateway's process can write.
@@ -222,8 +222,8 @@ pub struct Reloaded {
     pub changes: Vec<String>,
     /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// The number of `handed_over` packets sent ahead of the new discipline, because it would have
-    /// refused some of them.
+    /// Those of the `handed_over` packets that are sent before the new discipline sends any. That
+    /// discipline would have refused some.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_request_of_another_version_is_refused_with_both_versions() {
-        // The version is checked first, so other faults of the request do not matter.
+        // The version is checked before other faults of the request.
         let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
         let why = Request::of_line(newer).unwrap_err();
         for part in ["fairwire-gateway 9.9.9", "version 2", PROGRAM, "version 1"] {

@@ -1,8 +1,7 @@
-//! The record of a change: a file whose last line the gateway completes before it applies the
-//! change.
+//! The record of a change. A client appends the change to a file as a line without a line end, and
+//! hands the file over with a request.
 //!
-//! The client writes this line without its end, and hands the file over with a request. Readers
-//! ignore a line without an end, so the gateway records the change by adding the end.
+//! Readers ignore a line without an end. The gateway adds the end before it applies the change.
 
 use crate::handed::Handed;
 use std::fs::File;
@@ -19,10 +18,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record, if any: the file with index `place` among the files of a request.
+    /// Returns the record if the request handed over a file number `place`.
     ///
     /// # Errors
-    /// If the length of the file cannot be read.
+    /// If the file's length cannot be read.
     pub fn of(handed: &Handed, place: usize) -> io::Result<Option<Record>> {
         let Some(file) = handed.file(place)? else { return Ok(None) };
         let length = file.metadata()?.len();

@@ -1,11 +1,10 @@
-//! The measurements of a gateway at one instant. `status`, `top`, OpenMetrics and programs read
-//! this record.
+//! A gateway's measurements at one instant, for `status`, `top`, OpenMetrics and programs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of this record's format.
+/// The version of [`Snapshot`]'s format.
 pub const SNAPSHOT_VERSION: u32 = 1;
 
 /// A gateway at one instant.
@@ -28,8 +27,8 @@ pub struct Snapshot {
     /// The latest events, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
-    /// Subscriber data omitted because it contradicts other data, with its position: one per line,
-    /// until resolved.
+    /// Subscriber data omitted because it contradicts other data: one entry and its position per
+    /// line, until the contradiction is resolved.
     #[serde(default)]
     pub left_out: Vec<String>,
     /// The direction from the outside to the inside, then the reverse.
@@ -60,7 +59,7 @@ pub struct Change {
     pub text: String,
 }
 
-/// One or two edges of a DiffServ domain.
+/// A gateway's state as one or two edges of a DiffServ domain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeSnapshot {
     /// Its classes.
@@ -84,8 +83,7 @@ pub struct EdgeSnapshot {
 pub struct EdgeClassSnapshot {
     /// Its name.
     pub class: String,
-    /// The rate up to which the class's packets are green on entry, bit/s; absent if the rate is
-    /// fixed.
+    /// The rate up to which the class's packets are green on entry, bit/s; absent if fixed.
     pub target_bps: Option<f64>,
     /// The estimated fraction of packets with a congestion mark, 0 to 1, among the class's
     /// in-profile packets that leave the domain.
@@ -108,7 +106,7 @@ pub struct ProcessSnapshot {
     pub virtual_bytes: u64,
     /// Threads.
     pub threads: u64,
-    /// The start, in seconds since 1970, to a hundredth.
+    /// The start of the process, in seconds since 1970, to a hundredth.
     pub started_s: f64,
 }
 
@@ -132,8 +130,8 @@ pub struct WaySnapshot {
     /// The waits of packets that left since the start, across reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
-    /// Round trips of TCP and QUIC that ended during the last second, in seconds. They run from the
-    /// port by which this direction leaves to the hosts beyond and back, without waits in the
+    /// TCP and QUIC round trips that ended during the last second, in seconds. Each is measured
+    /// between the port by which this direction leaves and a host beyond, without waits in the
     /// gateway.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
@@ -176,9 +174,9 @@ pub struct WaySnapshot {
     /// The largest deviation of a class from its fair share of the link during the last second, in
     /// percentage points, among classes that wanted more than they got.
     pub worst_share_error_points: f64,
-    /// The lost fraction, 0 to 1, of senders that lost at least a fifth of their traffic during the
-    /// last second, by name. At most three: classes, or flows if there are no classes, with
-    /// `others` for flows not counted individually.
+    /// By name, the lost fraction, 0 to 1, of senders that lost at least a fifth of their traffic
+    /// during the last second. At most three: classes, or flows if there are no classes. `others`
+    /// are the flows not counted individually.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
     /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of
@@ -190,7 +188,7 @@ pub struct WaySnapshot {
 /// The fates of all packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TotalsSnapshot {
-    /// Packets of wire size that arrived.
+    /// Packets that arrived. A super-packet counts as its parts.
     pub packets_in: u64,
     /// Bytes that arrived, as counted on the link.
     pub bytes_in: u64,
@@ -200,7 +198,7 @@ pub struct TotalsSnapshot {
     pub bytes_out: u64,
     /// Packets sent on that bypassed the discipline because they are not IP.
     pub unshaped: u64,
-    /// Packets that arrived with a DSCP, which was cleared.
+    /// Packets whose DSCP was cleared.
     pub washed: u64,
     /// Drops by the discipline, by cause.
     pub dropped: BTreeMap<String, u64>,
@@ -213,8 +211,8 @@ pub struct TotalsSnapshot {
 }
 
 impl TotalsSnapshot {
-    /// The number of packets that arrived, and the number accounted for: sent on, dropped, lost or
-    /// inside. The two numbers should be equal.
+    /// Returns two numbers that should be equal: packets that arrived, and packets sent on,
+    /// dropped, lost or still inside.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
@@ -247,7 +245,7 @@ pub struct SojournHistogram {
     pub sum_s: f64,
 }
 
-/// The counts of a gateway since its start, at one instant.
+/// A gateway's counts since its start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountsSnapshot {
     /// The version of this format.
@@ -283,12 +281,11 @@ pub struct WayCounts {
     pub flows: Vec<FlowCounts>,
 }
 
-/// The counts of a flow since it got its own account. They restart after a silence in which another
-/// flow took over the account, and after a reload that changes the definition of a flow.
+/// Counts of a flow since it got its own account. They restart after a silence in which another
+/// flow took over the account, and after a reload that redefines flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or its name if a flow is defined
-    /// as something else, such as a host.
+    /// The flow's key or name, as in [`FlowSnapshot::flow`].
     pub flow: String,
     /// The time of copying the counters, in seconds since forwarding began: at most half a second
     /// ago, or longer with thousands of flows.
@@ -346,8 +343,8 @@ pub struct ClassSnapshot {
     pub bytes_out: u64,
     /// Packets dropped since the start.
     pub dropped: u64,
-    /// The smoothed round trip of the class's TCP, in seconds; 0 before the first. It runs from the
-    /// port by which this direction leaves to the hosts beyond and back.
+    /// The class's smoothed TCP round trip from the port by which this direction leaves to the
+    /// hosts beyond, in seconds; 0 before the first.
     #[serde(default)]
     pub round_trip_s: f64,
     /// Round trips since the start.

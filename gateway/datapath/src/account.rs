@@ -1,4 +1,4 @@
-//! Traffic of each flow: a bounded table of counts.
+//! A bounded table of traffic counts per flow.
 
 use crate::class_book::UNCLAIMED;
 use fairwire_core::{Duration, FlowHash, FlowIndex, Time};
@@ -42,10 +42,10 @@ pub struct FirstPacket {
 pub struct Account {
     /// The flow.
     pub flow: FlowHash,
-    /// Arrival of the flow's latest packet, in [`ticks`].
+    /// Latest arrival, in [`ticks`].
     seen: u32,
-    /// The number of earlier flows in this slot, whose account numbers are no longer valid. The top
-    /// bit is the flag [`KNOWN`].
+    /// The number of earlier flows in this slot, whose account numbers are invalid. The top bit is
+    /// [`KNOWN`].
     uses: u32,
     /// The flow's traffic.
     pub count: FlowCount,
@@ -62,15 +62,14 @@ impl Account {
 
 /// The counts of a bounded number of flows. Flows without room are counted together.
 ///
-/// **Accounts age.** When the table is full, a new flow moves a clock hand over at most [`LOOKS`]
-/// accounts. It takes over the first account whose flow has been silent for [`SILENT`], or for
-/// [`SILENT_ONCE`] if that flow sent a single packet. The old counts are added to those of the
-/// flows without an account. A flood of forged senders thus takes only the slots of silent flows,
-/// and only while it lasts. The search is O(1), and all memory is allocated at construction.
+/// **Accounts age.** When the table is full, a new flow checks the next [`LOOKS`] accounts in a
+/// circle, and takes over the first whose flow is silent. A flow is silent after [`SILENT`] without
+/// a packet, or after [`SILENT_ONCE`] if it sent only one. The old counts are added to those of the
+/// flows without an account. A flood of forged senders thus takes only the slots of silent flows.
+/// The search is O(1), and all memory is allocated at construction.
 ///
-/// A packet inside the gateway refers to its flow's account by a number that includes how often the
-/// slot was reassigned. If the slot was reassigned since, the packet is counted with the flows
-/// without an account, not for the slot's new owner.
+/// The account number of a packet inside the gateway includes how often the slot was reassigned. If
+/// the slot has been reassigned since, the packet is counted with the flows without an account.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
@@ -86,8 +85,8 @@ pub struct Accounts {
     ended: FlowCount,
 }
 
-/// The account number of all flows that found the table full. The flow in slot n has n + 1 in the
-/// low [`PLACE_BITS`] of its account number, and the count of the slot's uses in the bits above.
+/// The account number of all flows that found the table full. Other account numbers have the slot
+/// plus 1 in the low [`PLACE_BITS`], and the slot's uses above.
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
@@ -109,10 +108,10 @@ const FIRST: u64 = 8;
 /// initial window is only 10 packets (RFC 6928), after which a flow's queue is usually empty.
 const LAST: u64 = 16;
 /// The flag of a known host in `uses`. The other bits count uses; an account number has only the
-/// lower ones.
+/// low 11 bits of this count.
 const KNOWN: u32 = 1 << 31;
 
-/// Time in steps of 2^20 ns (1.05 ms), which fits an account's cache line, and wraps after 52 days.
+/// `ns` in steps of 2^20 ns (1.05 ms). 32 bits fit an account's cache line, and wrap after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -140,7 +139,7 @@ impl Accounts {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
-        // The remembered slot may be out of date, so the account's flow decides.
+        // The remembered slot may be out of date.
         if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
             account.seen = tick;
             return account.number_at(place);
@@ -216,14 +215,13 @@ impl Accounts {
         }
     }
 
-    /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
-    /// Hosts without an account and hosts that are not known yet have number 0, so forged senders
-    /// share like one host. The host's latest packet must already be counted.
+    /// The number of `account`'s host, from 1, for a discipline that shares between hosts. Hosts
+    /// without an account or not yet known have number 0, so all forged senders share like one
+    /// host. The host's latest packet must already be counted.
     ///
-    /// After [`FIRST`] packets, a host becomes known with a packet that finds no other packet of
-    /// the host inside. Otherwise that packet would overtake the packets that wait under number 0.
-    /// A host that always has packets inside becomes known after [`LAST`] packets, and some of its
-    /// packets are then overtaken once.
+    /// After [`FIRST`] packets, a host becomes known once a packet finds no other packet of the
+    /// host inside. Otherwise it would overtake packets that wait under number 0. After [`LAST`]
+    /// packets, the host becomes known in any case, and some of its packets are overtaken once.
     #[inline]
     pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -239,7 +237,7 @@ impl Accounts {
         }
     }
 
-    /// Makes the host of `account` known, because another gateway already had its packets.
+    /// Makes the host of `account` known at once, for a packet that another gateway hands over.
     pub fn know(&mut self, account: u32) {
         let place = account & ((1 << PLACE_BITS) - 1);
         if let Some(account) = self.accounts.get_mut((place as usize).wrapping_sub(1)) {
@@ -253,7 +251,7 @@ impl Accounts {
         place.map(|place| self.accounts[place].count).unwrap_or_default()
     }
 
-    /// All accounts, and the facts about each from its first packet.
+    /// All accounts, and each one's first packet.
     pub fn all(&self) -> (&[Account], &[FirstPacket]) {
         (&self.accounts, &self.opened)
     }
@@ -320,7 +318,6 @@ impl FlowCount {
     }
 }
 
-/// The new number of `class` according to `map`; [`UNCLAIMED`] if the class was removed.
 pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
     map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
@@ -359,7 +356,7 @@ impl ClassCounts {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// Restarts the counts of the number `class` for its next owner, except for the packets inside.
+    /// Resets the counts of class number `class` for the next class, but keeps the packets inside.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };
@@ -368,8 +365,8 @@ impl ClassCounts {
         self.gone.add(&gone);
     }
 
-    /// Adds the counts of `before`, whose class n is now `map[n]`. Removed classes count as
-    /// unclaimed, which preserves sums.
+    /// Adds the counts of `before`, whose class n is now `map[n]`. Counts of removed classes go to
+    /// the unclaimed class, which preserves sums.
     pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
@@ -479,7 +476,7 @@ mod tests {
             assert_eq!(accounts.host(account), if number > FIRST { 3 } else { 0 });
             accounts.entry(account).packets_out += 1;
         }
-        // Another gateway already had the packets of flow 3.
+        // After `know`, the host of flow 3 is known from its first packet.
         let account = packet(&mut accounts, 3, 1);
         accounts.know(account);
         assert_eq!(accounts.host(account), 4);

@@ -1,8 +1,7 @@
-//! Records the arrivals at a discipline, to replay them through another discipline.
+//! Records the arrivals at a discipline, to replay them through another.
 //!
-//! The forwarding thread writes arrivals to its own memory and hands over a few hundred at a time.
-//! It never waits: while another thread takes a batch, new arrivals stay in the forwarding thread's
-//! memory. Arrivals that find this memory full are counted as missed.
+//! The forwarding thread never waits: while another thread takes a batch, the forwarding thread
+//! keeps new arrivals in memory of its own. Arrivals that find this memory full count as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};
@@ -32,7 +31,7 @@ const _: () = assert!(size_of::<Arrival>() == 40);
 const AT_ONCE: usize = 256;
 /// The time after which a batch of fewer than `AT_ONCE` arrivals is handed over.
 const PATIENCE: Duration = Duration::from_ms(50);
-/// The most arrivals waiting to be taken: 100 ms of a link at 300 000 packets a second.
+/// The most arrivals waiting: 100 ms of a link at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
 
 /// Arrivals that were handed over but not yet taken.
@@ -51,7 +50,7 @@ impl ArrivalBatch {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Swaps the arrivals with `empty`, cleared and with equal room. Returns the number of arrivals
+    /// Swaps the arrivals with `empty`, which it clears first. Returns the number of arrivals
     /// missed since the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();

@@ -1,9 +1,8 @@
-//! The latest drops, marks and losses, with the first bytes of their frames, to answer "Why was
-//! this packet dropped?"
+//! The latest drops, marks and losses, with the first bytes of their frames, for `fairwire-gateway
+//! capture`.
 //!
-//! The datapath fills a [`Ring`] and never waits for it: while another thread copies the ring,
-//! events are counted as missed. `fairwire-gateway capture` writes a pcapng file, with the reason
-//! in each packet's comment.
+//! The datapath never waits for a [`Ring`]: while another thread copies the ring, events count as
+//! missed. In the pcapng file, each packet's comment gives the reason.
 
 use crate::class_book::ClassBook;
 use crate::ledger::Loss;
@@ -19,7 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The most bytes kept of a frame: the headers of TCP over IPv6 with a VLAN tag and options.
+/// The most bytes kept of a frame: enough for TCP over IPv6 with a VLAN tag and TCP options.
 pub const MAX_KEPT: usize = 128;
 
 /// The fate of a packet.
@@ -27,7 +26,7 @@ pub const MAX_KEPT: usize = 128;
 pub enum Incident {
     /// The discipline dropped the packet.
     Dropped(Cause),
-    /// The discipline marked the packet and let it pass.
+    /// The discipline marked the packet.
     Marked(Cause),
     /// The gateway lost the packet.
     Lost(Loss),
@@ -119,8 +118,8 @@ impl Ring {
         self.count += 1;
     }
 
-    /// The newest events after the first `seen`, at most `max`, oldest first. Also returns the
-    /// number of events since the start.
+    /// Returns the newest events after the first `seen`: at most `max`, oldest first. Also returns
+    /// the number of events since the start.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let wanted = new.min(max).min(self.kept.len());
@@ -175,16 +174,15 @@ impl Recorder {
     }
 }
 
-/// The names that a capture file needs in addition to the rings, and the time since which they
-/// apply.
+/// The names that a capture file needs, and the time since which they apply.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The classes, as numbered since `since`.
     pub book: &'a ClassBook,
     /// The names of the disciplines since `since`, indexed by the [`Way`].
     pub disciplines: [&'a str; 2],
-    /// The start of the current configuration. For earlier packets, the file names no class and no
-    /// discipline.
+    /// The start of the current configuration. The file names no class or discipline for earlier
+    /// packets.
     pub since: Time,
 }
 
@@ -242,7 +240,6 @@ impl Drop for PartialFile {
 
 /// Both rings as one pcapng file in memory, ordered by time, and the number of its events.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
-    // The epoch is the calendar time at which the monotonic clock was zero.
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();
     pcapng::section(
@@ -361,7 +358,6 @@ mod tests {
         rings
     }
 
-    /// The comments of the packets in a capture (block type 6).
     fn comments(bytes: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut at = 0;

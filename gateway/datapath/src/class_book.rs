@@ -30,7 +30,7 @@ pub struct Class {
     pub weight: Weight,
     /// The guarantee and the ceiling, indexed by the [`Way`].
     pub bounds: [Bounds; 2],
-    /// Are all packets lost, in both directions?
+    /// Are all packets of the class lost, in both directions?
     pub is_suspended: bool,
 }
 
@@ -73,17 +73,17 @@ impl Bounds {
 
 const MAX_BURST: Duration = Duration::from_secs(3600);
 
-/// The burst that a class may send beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
+/// A burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// The rate that the class never exceeds during the burst.
     pub rate: Rate,
-    /// The time for which the class may send at `rate` after a sufficient pause.
+    /// How long the class may send at `rate` after a sufficient pause.
     pub time: Duration,
 }
 
 impl Burst {
-    /// The bytes allowed beyond `ceiling`: the difference of the rates times the burst's time.
+    /// The bytes allowed beyond `ceiling`.
     pub fn bytes(&self, ceiling: Rate) -> u64 {
         let beyond = self.rate.bps().saturating_sub(ceiling.bps());
         let bits = u128::from(beyond) * u128::from(self.time.ns()) / 1_000_000_000;
@@ -121,7 +121,7 @@ pub struct ClassBook {
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
     leaf_count: usize,
-    /// Vacant numbers; the one vacant for longest comes first.
+    /// Vacant numbers, longest vacant first.
     vacant: VecDeque<u32>,
     suspended: SharedList<bool>,
     suspended_count: usize,
@@ -130,11 +130,11 @@ pub struct ClassBook {
 const FREE: u32 = u32::MAX;
 
 impl ClassBook {
-    /// A book of checked `classes`: the first is [`UNCLAIMED`], names differ, and parents come
-    /// before children.
+    /// A book of `classes`. The first must be [`UNCLAIMED`], names must differ, and parents must
+    /// precede their children.
     ///
     /// # Panics
-    /// If `classes` is empty, or a parent does not come before its child.
+    /// If `classes` is empty, or a parent does not precede its child.
     pub fn new(classes: Vec<Class>) -> Self {
         ClassBook::of(classes, 0)
     }
@@ -190,7 +190,7 @@ impl ClassBook {
         self.numbers() - self.vacant.len()
     }
 
-    /// Never true: the class of unclaimed packets always exists.
+    /// Never true: [`UNCLAIMED`] always exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -216,7 +216,7 @@ impl ClassBook {
         (number != FREE).then_some(number)
     }
 
-    /// Is the class a leaf? A vacant number counts as a leaf.
+    /// Is it a leaf or vacant?
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
@@ -256,8 +256,8 @@ impl ClassBook {
         self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
     }
 
-    /// Replaces the leaf with this number by `class` of the same name. False if there is no such
-    /// leaf, or if the new parent is a leaf.
+    /// Replaces leaf `number` by `class` of the same name. Returns false if there is no such leaf,
+    /// or if the new parent is a leaf.
     pub fn set(&mut self, number: u32, class: Class) -> bool {
         let is_there = self.class(number).is_some_and(|known| known.name == class.name);
         if !is_there || !self.is_leaf(number) || !self.may_be_above(class.parent, number) {

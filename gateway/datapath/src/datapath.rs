@@ -77,7 +77,6 @@ impl Datapath {
         }
     }
 
-    /// The time until the first link has sent its backlog; zero if no link has one.
     pub(crate) fn backlog_lasts(&self) -> Duration {
         let lasts = [&self.forward, &self.backward].map(Direction::backlog_lasts);
         lasts.into_iter().flatten().min().unwrap_or(Duration::ZERO)
@@ -107,8 +106,8 @@ struct RecordingPort<'a, P> {
 }
 
 impl<P: Port> RecordingPort<'_, P> {
-    /// Records a departing frame. A frame without an Ethernet header has no group address and is in
-    /// no loop.
+    /// Records a departing frame, to detect loops. A frame without an Ethernet header is in no
+    /// loop.
     #[inline]
     fn leaves(&mut self, frame: &[u8]) {
         if self.link_kind().has_ethernet() {

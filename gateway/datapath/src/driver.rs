@@ -1,4 +1,4 @@
-//! The loop that drives a datapath on real ports: it waits for a frame or for the next event.
+//! Drives a datapath on real ports: waits for a frame or the next event.
 
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::{Duration, Time};
@@ -6,7 +6,7 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
-/// The delay with which a timer may wake a thread; it can be longer in a virtual machine.
+/// A timer may wake a thread this late; later in a virtual machine.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
 /// A watcher's answer.
@@ -21,10 +21,10 @@ pub enum Next {
 /// Drives `datapath` between the ports of `wire` until `watch` returns [`Next::Stop`]. `watch` is
 /// called first, and again at the times that it returns.
 ///
-/// The thread sleeps when nothing arrived, unless the next event is due before a thread can fall
-/// asleep. While packets wait, it also sleeps for `coalesce`, or less if a link would idle, and
-/// then handles all arrivals and events of that time at once. The rate holds if the link's catch-up
-/// covers `coalesce`.
+/// The thread sleeps when nothing arrived, unless the next event is too near. While packets wait,
+/// the thread also sleeps for `coalesce`, or for less if a link would become idle. It then handles
+/// all arrivals and events of that time at once. The rate holds if the link's catch-up covers
+/// `coalesce`.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,

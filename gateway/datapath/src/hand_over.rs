@@ -1,19 +1,17 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
-//! Packets are offered to the new discipline in order of arrival, as if they had just arrived. With
-//! a smaller buffer or a stricter law, it might drop some of them. In that case nothing is lost:
-//! all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of the
-//! link. Each flow stays in order, because all packets take the same path.
+//! Packets are offered to the new discipline in order of arrival. If a smaller buffer or a stricter
+//! law would drop any, all packets go [`Ahead`] of the new discipline, first come, first served, at
+//! the link's rate. Each flow stays in order, because all packets take the same path.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// Drains `old` and puts its packets into `new`, or ahead of it. The result has all packets, and
-/// `old` is empty.
+/// Drains `old` and puts its packets into `new`, or ahead of `new`. No packet is lost.
 ///
-/// Packets are distinguished by their frames, which differ between all waiting packets. Marks and
-/// colours that `new` gives while packets are offered stay on them.
+/// All waiting packets must have different frames. Packets keep the marks and colours that `new`
+/// gives them, even if they go ahead.
 ///
 /// ```
 /// use fairwire_core::{Discipline, Dropper, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};
@@ -40,7 +38,7 @@ pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) 
 pub struct Scratch {
     waiting: Vec<Packet>,
     refused: Vec<Packet>,
-    /// Frames by number, each with its position in the order of arrival.
+    /// The number of each frame, and its position in the order of arrival.
     places: Vec<(u32, u32)>,
 }
 
@@ -59,8 +57,8 @@ impl Scratch {
     }
 }
 
-/// Like [`hand_over`], but for the packets that `drain` yields, in the memory of `scratch`. `drain`
-/// may also move packets into the new discipline directly.
+/// Like [`hand_over`], for the packets that `drain` yields. `drain` may also move packets into the
+/// new discipline directly.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
     drain: impl FnOnce(&mut dyn Discipline, &mut dyn FnMut(Packet)),
@@ -104,11 +102,10 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the packets that were carried over, first come, first served, and then those of another
-/// discipline, `inner`.
+/// Sends the carried packets, first come, first served, and then those of `inner`.
 ///
-/// While carried packets are being sent, arrivals wait in `inner`. `inner` is not polled until all
-/// carried packets are sent, so it counts the link as busy.
+/// Arrivals wait in `inner`. `inner` is not polled until all carried packets are sent, and until
+/// then takes the link for busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,
@@ -122,14 +119,13 @@ impl Ahead {
         Ahead { carried: carried.into(), bytes, inner }
     }
 
-    /// Gives the packets ahead to `take`, and returns the discipline behind them.
     pub(crate) fn behind(&mut self, take: &mut dyn FnMut(Packet)) -> &mut dyn Discipline {
         self.bytes = 0;
         self.carried.drain(..).for_each(take);
         &mut *self.inner
     }
 
-    /// The backlog that was carried over and still waits.
+    /// Carried packets that still wait.
     pub fn carried(&self) -> Backlog {
         Backlog { packets: self.carried.len() as u32, bytes: self.bytes }
     }
@@ -272,7 +268,6 @@ mod tests {
         carried
     }
 
-    /// Runs `before` on `old`, hands over to `new`, runs `after`, and drains `new`.
     fn run(
         old: &Entry,
         new: &Entry,

@@ -12,7 +12,7 @@ pub enum Loss {
     TooLong,
     /// Every buffer of the gateway was in use.
     NoBuffer,
-    /// The outgoing interface refused the packet: it is down, or its own queue is full.
+    /// The outgoing interface is down, or its own queue is full.
     Refused,
     /// The packet is not IP, and exceeded the rate for bypassing the discipline.
     NotIp,
@@ -22,8 +22,7 @@ pub enum Loss {
     Looped,
     /// The packet's subscriber is suspended.
     Suspended,
-    /// The names of the sender disagree: an address, a session or a tag belongs to another
-    /// subscriber.
+    /// The sender's address, session or tags do not agree with its subscriber.
     Spoofed,
 }
 
@@ -57,8 +56,7 @@ impl Loss {
     }
 }
 
-/// Totals of one direction since the start. A super-packet counts as the packets into which it was
-/// split.
+/// Totals of one direction since the start. A super-packet counts as its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames received; a super-packet counts once.

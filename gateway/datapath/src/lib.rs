@@ -2,15 +2,11 @@
 //! [`Direction`](direction::Direction)s.
 //!
 //! A frame arrives by a [`Port`](fairwire_linux::port::Port). The
-//! [`Classifier`](classify::Classifier) finds its class, its flow and its length on the link. A
-//! [`Server`](fairwire_core::Server) with a discipline queues and releases the frame; a port sends
-//! it.
+//! [`Classifier`](classify::Classifier) finds its class, flow and length on the link. A
+//! [`Server`](fairwire_core::Server) with a discipline queues and releases it; a port sends it.
 //!
-//! Time is an argument everywhere except in [`driver`], which waits for ports and polls the
-//! [`Datapath`].
-//!
-//! With [`io::memory`] a datapath runs under a virtual clock. With the packet sockets and TUN
-//! devices of `fairwire-linux` it runs between two interfaces of this machine.
+//! Time is an argument everywhere except in [`driver`], which polls the [`Datapath`]. With
+//! [`io::memory`], a datapath runs on virtual time.
 #![forbid(unsafe_code)]
 
 pub mod account;

@@ -1,21 +1,21 @@
-//! Detects that both interfaces are in one network: a loop, in which frames that leave by one come
+//! Detects a loop: both interfaces are in one network, and frames that leave by one interface come
 //! back by the other again and again.
 //!
-//! A switch connected to both interfaces floods a broadcast to both. The gateway forwards each
-//! copy, and the switch floods it again. The switch treats a frame to an unknown host likewise. The
-//! gateway remembers the hashes of the latest departed frames to groups (broadcasts, multicasts).
-//! Frames to one host are too many for that, so one per millisecond is remembered for each port.
-//! Two observations prove a loop, because neither occurs without one:
+//! A switch connected to both interfaces floods broadcasts, and frames to unknown hosts, to both
+//! interfaces. The gateway forwards each copy, and the switch floods it again. The gateway
+//! remembers the hashes of the latest departed frames to groups (broadcasts, multicasts). Of the
+//! frames to single hosts, it remembers one per port and millisecond. Two observations prove a
+//! loop:
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
-//!   second. (A reflector may cause single cases.)
-//! - An identical frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth
-//!   of a second: it circles in one direction.
+//!   second. A reflector may cause single cases.
+//! - An identical frame to a group arrives by one port, [`REPEATS`] times within a tenth of a
+//!   second: it circles in one direction.
 //!
-//! A frame to a group is cut only if it was itself proved to circle, in either direction, until
-//! [`CUT`] after the last proof. So a host that repeats a broadcast, or has its datagrams
-//! reflected, cuts no frames of others. For frames to one host, echoes prove the loop. While the
-//! loop lasts, each such frame is remembered, and two types are not forwarded:
+//! A frame to a group is cut only if it was itself proved to circle, until [`CUT`] after the last
+//! proof. So no frames of other hosts are cut because one host repeats a broadcast, or because its
+//! datagrams are reflected. For frames to one host, echoes prove the loop. While the loop lasts,
+//! every frame to one host is remembered, and two types of them are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -23,7 +23,7 @@
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};
 
-/// The frames that left by both ports.
+/// The latest frames that left by either port.
 #[derive(Debug)]
 pub struct Echoes {
     keys: RandomState,
@@ -33,7 +33,6 @@ pub struct Echoes {
     samples: [Sample; 2],
 }
 
-/// The number of echoes since `since`, and the time until which frames are cut.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     since: Time,
@@ -65,7 +64,7 @@ struct SentFrame {
     /// The time since which the frame's arrivals, by either port, are counted.
     since: Time,
     repeats: u32,
-    /// The frame's echoes by the port by which it had left.
+    /// Arrivals of the frame by a port by which it had left.
     back: Proof,
 }
 
@@ -79,13 +78,12 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// a changed bit.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
-/// Octets that identify a frame to one host, up to the beginning of the payload.
+/// The first octets of a frame, which identify it: they include the beginning of the payload.
 const HEAD: usize = 64;
-/// The number of arrivals within [`SPELL`] that proves that a frame to one host is in the loop. BFD
-/// (RFC 5880), as configured in practice, repeats a frame at most every 10 ms.
+/// Arrivals within [`SPELL`] that prove that a frame to one host circles. BFD (RFC 5880), as
+/// configured in practice, repeats a frame at most every 10 ms.
 const AGAIN: u32 = 16;
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
-/// The time for which a loop is cut after its last proof.
 const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
@@ -96,19 +94,17 @@ impl Default for Echoes {
     }
 }
 
-/// Is `frame` addressed to a group? Bit 0 of the first octet decides (IEEE 802.3, clause 3.2.3).
+/// Bit 0 of the first octet decides (IEEE 802.3, clause 3.2.3).
 fn is_to_group(frame: &[u8]) -> bool {
     frame.first().is_some_and(|first| first & 1 == 1)
 }
 
-/// Is `at` within `span` before `now`? Zero means never.
+/// Zero means never.
 fn is_recent(at: Time, now: Time, span: Duration) -> bool {
     at != Time::ZERO && now.since(at) <= span
 }
 
 impl Proof {
-    /// Counts an echo: a frame that came back by the port by which it had left. Enough echoes cut
-    /// the loop from now on.
     fn count(&mut self, now: Time) {
         if now.since(self.since) > WINDOW {
             (self.since, self.count) = (now, 0);
@@ -180,8 +176,8 @@ impl Echoes {
         }
     }
 
-    /// Does `frame`, which is to one host, circle in the loop? It does if it recently left by this
-    /// port, or if it arrives repeatedly: the copy in the other direction may already be cut.
+    /// Does `frame` circle? It does if it recently left by this port, or if it arrives repeatedly.
+    /// The second test is needed because the copy in the other direction may already be cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };
@@ -264,7 +260,6 @@ mod tests {
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));
     }
 
-    /// As an attack, a host has its datagrams reflected by another, and repeats a broadcast.
     #[test]
     fn a_host_that_loops_its_own_frames_cuts_no_frames_of_others() {
         let mut echoes = Echoes::default();
@@ -303,8 +298,7 @@ mod tests {
         [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
     }
 
-    /// A switch that does not know the host floods the frame to both ports, and floods each copy
-    /// again. Copies thus circle in both directions.
+    /// The switch floods each copy to both ports again, so copies circle in both directions.
     #[test]
     fn frames_flooded_to_one_host_are_cut_and_others_are_not() {
         let mut echoes = Echoes::default();
@@ -320,7 +314,6 @@ mod tests {
                     }
                 }
             }
-            // Meanwhile two other hosts exchange frames that differ in a sequence number.
             for (from, to, host) in [(Left, Right, 2), (Right, Left, 3)] {
                 let frame = [unicast(host), step.to_be_bytes().to_vec()].concat();
                 assert!(!echoes.comes_back(from, &frame, now));

@@ -1,11 +1,9 @@
 //! Lets frames that are not IP bypass the discipline, up to a separate rate.
 //!
 //! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But with an
-//! unbounded bypass, a sender would choose an EtherType to avoid the shaper. The bypass therefore
-//! has a token bucket in time: each frame that passes takes its transmission time at the separate
-//! rate. A frame passes if the bucket is less than [`BURST`] ahead of the clock. Half of the burst
-//! is reserved for frames that control the link and the network ([`is_control`]), so a flood of
-//! other EtherTypes takes nothing from them.
+//! unbounded bypass, a sender would choose an EtherType to avoid the shaper. A token bucket with
+//! the burst [`BURST`] therefore bounds the bypass. Half of the burst is reserved for control
+//! frames ([`is_control`]), so a flood of other EtherTypes takes nothing from them.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
@@ -16,12 +14,12 @@ pub struct NotIpLimit {
     burst: Duration,
 }
 
-/// The most that the bucket may be ahead of the clock, unless [`BURST_BYTES`] take longer.
+/// The bucket's burst, as time at its rate, or [`BURST_BYTES`] if they take longer.
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames. At a low rate, even one frame takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
-/// The ratio of the link's rate to the default rate. The default rate is at least [`MIN_BPS`],
-/// which is enough for ARP of a few hosts.
+/// The default rate is 1/`PART` of the link's rate, but at least [`MIN_BPS`], which is enough for
+/// ARP of a few hosts.
 const PART: u64 = 100;
 const MIN_BPS: u64 = 64_000;
 
@@ -56,10 +54,9 @@ impl NotIpLimit {
 const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Does `frame`, which is not IP, keep a link or a session alive? It does if it has one of certain
-/// EtherTypes, or if its receiver is among the reserved bridge addresses (IEEE 802.1Q, table 8-1:
-/// STP and similar protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also
-/// keep a session alive.
+/// Does `frame`, which is not IP, keep a link or a session alive? It does with certain EtherTypes,
+/// or if its receiver is a reserved bridge address (IEEE 802.1Q, table 8-1: STP and similar
+/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also count.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);
@@ -70,8 +67,8 @@ pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     }
 }
 
-/// Is the frame's PPP protocol for negotiation or control? Such protocols have numbers from 8000
-/// (hexadecimal) on (RFC 1661, section 2).
+/// Protocols for negotiation or control have numbers from 8000 (hexadecimal) on (RFC 1661, section
+/// 2).
 fn is_ppp_control(frame: &[u8], headers: &Headers) -> bool {
     let protocol = 14 + usize::from(headers.vlan_tags) * 4 + 6;
     frame.get(protocol).is_some_and(|high| *high >= 0x80)
@@ -132,8 +129,7 @@ mod tests {
         }
         assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
         let all = flood + control * 84;
-        // The limit is 1 Mbit/s for ten seconds, a burst of eight full frames, and the frame that
-        // exceeds the burst.
+        // 1 Mbit/s for ten seconds, a burst of eight full frames, and the frame that exceeds it.
         let most = 1_250_000 + 9 * 1538;
         assert!(all <= most && all > 1_230_000, "{all} bytes");
     }

@@ -1,9 +1,8 @@
 //! The frames inside the gateway: a bounded number of buffers, all allocated at construction.
 //!
-//! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes.
-//! Acknowledgements thus take little memory, just as they take little of a link's buffer, which is
-//! bounded in bytes. With one size for all frames, each burst of acknowledgements touched new
-//! memory, half a page per frame, and a busy gateway grew for minutes.
+//! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes. With
+//! one size for all, each burst of acknowledgements would use new memory, half a page per frame,
+//! and a busy gateway would grow for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;
@@ -29,7 +28,7 @@ pub struct FrameNote {
     pub len: u32,
     /// The account of the frame's flow.
     pub account: u32,
-    /// The number of the frame's class.
+    /// The class number.
     pub class: u32,
     /// The ECN field on arrival.
     pub ecn: Ecn,
@@ -51,13 +50,13 @@ pub struct PoolSize {
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of at most `frame_bytes`, and for slightly longer ones, because an
-    /// interface's MTU may change at run time. A longer frame counts as too long.
+    /// Room for `frames` frames of at most `frame_bytes`, and slightly longer ones, because an
+    /// interface's MTU may change at run time.
     pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
 
-    /// The number above all frame names.
+    /// The number of frame names. All names are smaller.
     pub fn names(&self) -> usize {
         (self.frames + self.short_frames()) as usize
     }
@@ -68,7 +67,7 @@ impl PoolSize {
         of(self.frames, self.frame_bytes) + of(self.short_frames(), SHORT_BYTES)
     }
 
-    /// Buffers for short frames: one per frame, since all may be short.
+    /// One short buffer per frame, because all frames may be short.
     fn short_frames(&self) -> u32 {
         if self.frame_bytes > SHORT_BYTES { self.frames } else { 0 }
     }
@@ -131,9 +130,8 @@ impl FramePool {
                 || other.ids_in_use().all(|id| other.note(id).len <= self.size.frame_bytes))
     }
 
-    /// Copies all frames of `other` into this pool, which must [hold](FramePool::holds) them.
-    /// Writes the new name of each frame to `names`, indexed by the old name. `other` is unusable
-    /// afterwards.
+    /// Copies all frames of `other` into this pool, which must [hold](FramePool::holds) them. Frame
+    /// n of `other` is named `names[n]` here. Do not use `other` afterwards.
     pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
         names.resize(other.size.names(), VACANT);
@@ -333,7 +331,6 @@ mod tests {
             put(1514);
         }
         let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
-        // The buffers of full frames take 413 pages of 4 KiB, and those of acknowledgements 13.
         assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
         assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
         acks.into_iter().for_each(|id| pool.release(id));

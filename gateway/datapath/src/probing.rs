@@ -1,11 +1,10 @@
 //! Removal from hash tables with open addressing and linear probing.
 
-/// The slot whose entry moves to the empty slot `free`, so that no probe chain breaks (Knuth, The
-/// Art of Computer Programming, volume 3, section 6.4, algorithm R). `None` if the chain ends
-/// first.
+/// The slot whose entry moves to the empty slot `free`, to keep probe chains whole (Knuth, The Art
+/// of Computer Programming, volume 3, section 6.4, algorithm R). `None` if the chain ends first.
 ///
-/// `last` is the last slot of a table of 2^n slots, at least one of which is empty. `first` returns
-/// the slot where the search for a slot's entry begins, and `None` for an empty slot.
+/// `last` is the last of 2^n slots, at least one of which is empty. `first` returns the slot where
+/// the search for a slot's entry begins, and `None` for an empty slot.
 pub(crate) fn next_to_move(
     free: usize,
     last: usize,

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-/// The entries per chunk. A copy of a list of 20 000 entries takes 157 references.
+/// Entries per chunk. A copy of 20 000 entries takes 157 references.
 const CHUNK: usize = 128;
 
-/// A list in chunks. Copying the list takes a reference for each chunk, and changing an entry takes
-/// a copy of one chunk.
+/// A list in chunks. A copy takes a reference for each chunk; changing an entry copies one chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedList<T>(Vec<Arc<Vec<T>>>);
 

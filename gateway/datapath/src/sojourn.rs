@@ -1,5 +1,5 @@
-//! The waits of packets, since the start and during the last second, which has a small histogram
-//! for each tenth.
+//! The waits of packets, since the start and during the last second. The last second has a small
+//! histogram for each tenth.
 
 use fairwire_core::{Duration, Time};
 
@@ -30,13 +30,12 @@ pub struct Summary {
     pub max_s: f64,
 }
 
-/// The waits of packets, as a histogram.
+/// A histogram of waits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Upper bounds, in seconds.
     pub bounds_s: Vec<f64>,
-    /// Packets between the previous bound and each bound. Packets beyond the last bound follow at
-    /// the end.
+    /// Packets between the previous bound and each bound, and at the end those beyond all bounds.
     pub counts: Vec<u64>,
     /// The sum of all waits, in seconds.
     pub sum_s: f64,
@@ -47,9 +46,10 @@ pub struct Histogram {
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
-    /// Waits since the start, without the current slot, which is added when it ends.
+    /// Waits since the start, without the current slot.
     before: Waits,
-    /// The current slot. Its end, `until`, is stored to save most packets a division.
+    /// The index of the current slot. Its end is stored in `until`, so most packets need no
+    /// division.
     current: usize,
     until: Time,
 }
@@ -118,7 +118,7 @@ impl Sojourns {
 }
 
 impl Sojourns {
-    /// The waits of all packets that left since the start.
+    /// Waits of all packets that left.
     pub fn since_start(&self) -> Waits {
         let mut all = self.before.clone();
         all.add(&self.slots[self.current]);
@@ -161,7 +161,7 @@ impl Waits {
         self.by((1..BUCKETS).map(start_of))
     }
 
-    /// A histogram with upper bounds `bounds`, each of which is the start of a bucket.
+    /// A histogram with upper bounds `bounds`, each the start of a bucket.
     fn by(&self, bounds: impl Iterator<Item = u64>) -> Histogram {
         let (mut bounds_s, mut counts, mut from) = (Vec::new(), Vec::new(), 0);
         for bound in bounds {
@@ -175,14 +175,14 @@ impl Waits {
     }
 }
 
-/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each bound also starts a
-/// bucket of [`Waits`], so no bucket extends over a bound. A wait equal to a bound counts above it.
+/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each bound starts a bucket
+/// of [`Waits`]. A wait equal to a bound counts above it.
 const fn bound(at: usize) -> u64 {
     (2 + at as u64 % 2) << (15 + at / 2)
 }
 
 impl Slot {
-    /// The waits at the quantiles `wanted`, in seconds. The quantiles must ascend.
+    /// The waits at the quantiles `wanted`, which must ascend, in seconds.
     fn quantiles<const N: usize>(&self, wanted: [f64; N]) -> [f64; N] {
         let mut found = [0.0; N];
         let (mut sum, mut next) = (0u64, 0);
@@ -197,8 +197,8 @@ impl Slot {
     }
 }
 
-/// The bucket of a wait. Waits below twice [`PARTS`] ns have a bucket each. Above that, each
-/// doubling has [`PARTS`] buckets.
+/// The bucket of a wait. Below twice [`PARTS`] ns, each wait has its own; above, each doubling has
+/// [`PARTS`] buckets.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << MAX_BITS) - 1);
@@ -287,7 +287,6 @@ mod tests {
     proptest! {
         #[test]
         fn quantiles_are_within_a_thirtieth_of_the_sorted_list(
-            // The waits are log-uniform from 1 ns to four minutes.
             waits in prop::collection::vec((0u32..37, 0.5f64..1.0), 1..300),
         ) {
             let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();

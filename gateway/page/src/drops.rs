@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// The most events that are named per look. If there are more, the newest represent all of them.
+/// The most events read per look and direction. If more events occurred, the newest represent all.
 const NAMED: usize = 256;
 const MINUTE: usize = 60;
 /// Rows counted per second. All further rows are counted together.
@@ -56,8 +56,6 @@ pub struct DropsAnswer {
     last: Vec<Drop>,
     /// Events of the last minute per class, or per flow if there are no classes.
     minute: Vec<Count>,
-    /// The most events that are named per look. If there were more, the newest represent all of
-    /// them.
     named: usize,
 }
 

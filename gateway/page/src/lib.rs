@@ -1,9 +1,8 @@
 //! The page for browsers: the gateway's present and past, and why packets were dropped.
 //!
 //! Separate threads read all data from the [`Board`], so the datapath never waits. [`Live`] sends
-//! measurements a hundred times a second to viewers. [`history`] keeps the past in a file, which
-//! the thread of [`recorder`] writes. Only numbers and names leave as JSON; the page renders them
-//! as text, never as markup.
+//! measurements to viewers, and the thread of [`recorder`] writes the file of [`history`]. The
+//! server sends only numbers and names, as JSON; the page renders them as text, never as markup.
 
 pub mod drops;
 pub mod history;
@@ -47,7 +46,7 @@ pub struct Watch {
     pub live: Arc<Live>,
     history: Mutex<History>,
     drops: Mutex<Drops>,
-    /// The arrivals of the last minute, by the number of the [`Way`].
+    /// The arrivals of the last minute in each direction, by number of the [`Way`].
     minutes: [Mutex<Minute>; 2],
     /// Admits one replay at a time.
     replaying: Mutex<()>,
@@ -55,7 +54,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The page for `board`, with its past in `history`. Replays build disciplines in `context`.
+    /// The page for `board`. Replays use `context` to build disciplines.
     pub fn new(board: Arc<Board>, latest: Arc<Latest>, history: History, context: PlanContext) -> Arc<Self> {
         let live = Live::new(board.clone(), latest.clone());
         let about = board.about();
@@ -76,11 +75,11 @@ impl Watch {
         lock(&self.minutes[way as usize])
     }
 
-    /// Replays the last minute through the discipline `name`. This takes a second or two, so
-    /// callers run it at low priority.
+    /// Replays the last minute through the discipline `name`. This takes a second or two: call it
+    /// from a thread of low priority.
     ///
     /// # Errors
-    /// If there is no replay; the error gives the reason.
+    /// If no replay is possible.
     pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
         let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
         let about = self.board.about();

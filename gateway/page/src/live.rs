@@ -33,11 +33,11 @@ const AT_ONCE: usize = 5;
 const WAITING: usize = 8;
 /// Consecutive messages (10 s) that a viewer may miss before it is dropped.
 const MAX_MISSED: u32 = 200;
-/// Readings between two snapshots, which are a second apart.
+/// Readings from one snapshot to the next, a second later.
 const SNAPSHOT_EVERY: usize = 100;
 const SHOWN_CLASSES: usize = 32;
 
-/// A class or flow that a viewer picked, to be measured a hundred times a second.
+/// A class or flow that a viewer picked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
@@ -94,7 +94,8 @@ impl Live {
         Arc::new(Live { board, latest, viewers: Mutex::default(), is_reading: AtomicBool::new(false) })
     }
 
-    /// Adds a viewer. Must be called inside the server's runtime, which takes the readings.
+    /// Adds a viewer. Must be called inside the server's runtime, where the first viewer starts the
+    /// task of the readings.
     ///
     /// # Errors
     /// If there are too many viewers or picks.
@@ -156,7 +157,7 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that arrived before `is_reading` was cleared did not start another task.
+        // A viewer added before `is_reading` was cleared started no task, so one starts here.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }
@@ -272,7 +273,7 @@ impl<'a> Message<'a> {
         let picked = names.iter().filter_map(|(pick, wanted)| {
             let count =
                 |reading: &Pulse| reading.picked.iter().find(|(of, _)| of == pick).map(|(_, count)| *count);
-            // The observer may not have read the item yet.
+            // An item that the observer has not read yet is left out.
             let counts: Vec<FlowCount> = readings.iter().map(count).collect::<Option<_>>()?;
             let waiting =
                 |count: &FlowCount| count.packets_in.saturating_sub(count.packets_out + count.dropped);

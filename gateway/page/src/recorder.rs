@@ -11,14 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The interval between looks at drops.
 const LOOK: Duration = Duration::from_millis(100);
-/// The thread's `nice` value; the maximum is 19. So the thread yields to others, above all to the
-/// forwarding thread.
+/// The thread's `nice` value, so that it yields to others, above all to the forwarding thread; the
+/// maximum is 19.
 const NICE: i32 = 10;
 
-/// Writes events to the history of `watch` from a separate thread, until `stop`. Then the thread
-/// closes the history file and ends, so it can be joined.
+/// Starts a thread that writes measurements and events to the history of `watch`. At `stop`, the
+/// thread closes the file and ends.
 ///
 /// # Errors
 /// If no thread can be started.
@@ -55,7 +54,7 @@ impl Recorder {
         self.take_arrivals();
         self.note_changes();
         let second = clock::calendar().ns() / 1_000_000_000;
-        // A clock that was set back starts a new second.
+        // After the clock was set back, its second is new too.
         if second == self.second {
             return;
         }

@@ -1,9 +1,10 @@
 //! Replays the arrivals of the last minute through another discipline.
 //!
 //! Senders that react to drops and delay would have sent different traffic. So the outcome shows
-//! what a discipline does with this load, not what would have happened. The discipline in use is
-//! replayed too. Its replay's deviation from the recorded outcome shows how far replays can be
-//! trusted.
+//! what a discipline does with this load, not what would have happened.
+//!
+//! The discipline in use is replayed too. The difference between that replay and the recorded
+//! outcome shows how far replays can be trusted.
 
 use fairwire_core::{Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::arrivals::Arrival;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// The most classes or flows named in an outcome, which are those that offered most traffic.
+/// An outcome names at most this many classes or flows: those that offered the most traffic.
 const NAMED: usize = 12;
 /// A class or flow that got at least this fraction of its offered traffic did not want more, so
 /// Jain's index leaves it out.
@@ -29,7 +30,7 @@ pub struct Minute {
 }
 
 impl Minute {
-    /// Room for `max` arrivals.
+    /// An empty store with room for `max` arrivals.
     pub fn new(max: usize) -> Self {
         Minute { arrivals: VecDeque::new(), max }
     }
@@ -48,7 +49,7 @@ impl Minute {
         self.arrivals.drain(..old.max(too_many));
     }
 
-    /// Deletes all arrivals, since class numbers changed.
+    /// Deletes all arrivals. Call this when class numbers have changed.
     pub fn clear(&mut self) {
         self.arrivals.clear();
     }
@@ -68,7 +69,7 @@ pub struct Outcome {
     pub packets_in: u64,
     /// Packets that were sent.
     pub packets_out: u64,
-    /// Bit/s that were sent.
+    /// The rate of the sent packets, in bit/s.
     pub throughput_bps: f64,
     /// Drops by cause.
     pub dropped: BTreeMap<&'static str, u64>,
@@ -99,7 +100,7 @@ pub struct Share {
     pub dropped: u64,
 }
 
-/// The unit of counting in an outcome.
+/// A class or flow whose packets an outcome counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// A class.
@@ -231,7 +232,7 @@ fn outcome(books: Books<'_>, name_of: &dyn Fn(Unit) -> String) -> Outcome {
     }
 }
 
-/// The page's view of a replay.
+/// The outcomes of a replay, as sent to the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplayAnswer {
     /// The direction.
@@ -275,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_replay_has_the_waits_and_drops_that_can_be_computed_by_hand() {
-        // Five packets arrive at once: one is sent, two wait and two are dropped. A sixth arrives
-        // later.
+        // Of the five packets at 0 ms, one is sent, two wait and two are dropped. The sixth is sent
+        // at once.
         let arrivals: Vec<Arrival> = [0, 0, 0, 0, 0, 1000].iter().map(|ms| arrival(*ms, 7)).collect();
         let outcome = replay(link(2), &arrivals, false, &|unit| format!("{unit:?}"));
         assert_eq!((outcome.packets_in, outcome.packets_out), (6, 4));

@@ -121,7 +121,6 @@ enum ListOrder {
 
 trait Listed: Clone + Serialize {
     fn name(&self) -> &str;
-    /// Bit/s that the item got.
     fn got_bps(&self) -> f64;
     /// Bit/s that the item should get, at most its demand.
     fn due_bps(&self) -> f64;
@@ -235,7 +234,6 @@ async fn last_drops(State(watch): State<Arc<Watch>>, Query(query): Query<DropsQu
     json(&watch.drops().last(limit))
 }
 
-/// The capture, as `fairwire-gateway capture` writes it.
 async fn capture(State(watch): State<Arc<Watch>>) -> Result<Response, Refused> {
     let bytes = beside(move || watch.board.capture_bytes()).await?;
     let mut headers = HeaderMap::new();
@@ -263,7 +261,6 @@ struct ReplayQuery {
 /// The `nice` value of a replay: the maximum.
 const REPLAY_NICE: i32 = 19;
 
-/// Runs a replay on a separate thread of lowest priority.
 async fn replay(
     State(watch): State<Arc<Watch>>,
     Query(query): Query<ReplayQuery>,
@@ -272,7 +269,7 @@ async fn replay(
     let run = move || {
         // If this is not permitted, the priority stays as it is.
         let _ = rustix::process::nice(REPLAY_NICE);
-        // The receiver may have gone.
+        // If the client has left, no answer is needed.
         let _ = sender.send(watch.replay(query.way, &query.discipline));
     };
     let started = std::thread::Builder::new().name("replay".into()).spawn(run);
@@ -324,7 +321,8 @@ mod tests {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
-        // Class 96 has the highest rate, and class 12 has the most drops.
+        // Classes 96, 12 and 0 are the first with the highest rate, with the most drops and without
+        // any throughput.
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");

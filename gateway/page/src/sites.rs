@@ -27,10 +27,10 @@ struct Sites {
     readers: Readers,
 }
 
-/// Opens the sources of this process's telemetry, and binds the addresses of `config`. Creates the
-/// history's folder for `user`, the user that the process becomes.
+/// Binds the addresses in `config`, unless a listener among `handed` is already bound there.
 ///
-/// If a listener among `handed` is already bound to an address, it is used.
+/// Also opens the sources of this process's telemetry, and creates the history's folder for `user`,
+/// the user that the process becomes.
 pub fn bind(
     config: &Config,
     user: Option<&User>,
@@ -47,8 +47,7 @@ pub fn bind(
             None => listen(address, token.as_deref()),
         }
     };
-    // The page's listener serves metrics too, so metrics get their own only if their address
-    // differs.
+    // If metrics and the page have one address, the page's listener serves both.
     let page_address = telemetry.page.as_ref().map(|page| &page.address);
     let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
     let metrics = metrics.map(&mut bound).transpose()?;
@@ -73,7 +72,7 @@ impl BoundSites for Sites {
     }
 
     /// Serves from separate threads, with this thread's present rights, until `stop`. Returns the
-    /// thread that writes the history, if any; that thread closes the file when it ends.
+    /// thread that writes the history, if there is a page.
     fn serve(
         self: Box<Self>,
         board: &Arc<Board>,
@@ -109,8 +108,8 @@ fn bounds(page: &PageSpec) -> Bounds {
     }
 }
 
-/// Creates the folder of `history` if missing, and gives it to `user`. A failure is reported when
-/// the history is opened.
+/// Creates the folder of `history` for `user`. A failure is reported only when the history is
+/// opened.
 fn make_folder_of(history: &Path, user: Option<&User>) {
     let Some(folder) = history.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
     else {

@@ -1,15 +1,13 @@
 //! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
 //!
-//! Frames of 256 flows come from memory as fast as they are taken, and pass the download of a plain
-//! gateway. They leave by a packet socket on one end of a veth pair. The other end counts and drops
-//! them. So only the gateway needs a processor, and the result is its highest rate. Rounds with one
-//! thread and with two threads alternate. The output includes the terms of the model in
-//! `docs/gateway/threads.md`: the costs of deciding, handing over and sending a frame.
+//! Frames of 256 flows come from memory as fast as they are taken, and leave by a packet socket on
+//! a veth pair, whose other end counts and drops them. So only the gateway needs a processor.
+//! Rounds with one thread and with two threads alternate. The output includes the terms of the
+//! model in `docs/gateway/threads.md`.
 //!
-//! Other programs affect wall-clock rates. So a pair of rounds counts for the ratio only if in both
-//! rounds the gateway's threads hardly waited for a processor. The number of such pairs is printed.
-//! Processor time per frame does not depend on other programs. It gives the ratio on an idle
-//! machine, where the busier thread is the limit.
+//! The gain is the ratio of the two rates. Other programs affect rates by the clock, so a pair of
+//! rounds counts only if the gateway's threads hardly waited for a processor. Processor time per
+//! frame gives the ratio on an idle machine, where the busier thread is the limit.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -39,8 +37,8 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// A round does not count if all threads together wait for a processor for more than this fraction
-/// of it.
+/// A round does not count if the waits of all threads for a processor add up to more than this
+/// fraction of it.
 const QUIET: f64 = 0.05;
 /// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
@@ -68,7 +66,6 @@ impl Transmit for Nowhere {
     }
 }
 
-/// A port of the gateway. Frames come from memory, and leave by an interface or are discarded.
 enum End {
     Source(Source),
     Nowhere { is_handed_out: bool },
@@ -123,13 +120,13 @@ struct Round {
     /// Processor time of the sender threads per frame, ns.
     sends: f64,
     refused: f64,
-    /// The fraction of the round that all threads together waited for a processor.
+    /// The sum of all threads' waits for a processor, as a fraction of the round.
     waited: f64,
 }
 
 impl Round {
-    /// Processor time of the busier thread per frame, ns. It is the limit if each thread has a
-    /// processor.
+    /// Processor time of the busier thread per frame, ns. This thread limits the rate if each
+    /// thread has a processor.
     fn limit(&self) -> f64 {
         self.decides.max(self.sends)
     }
@@ -140,8 +137,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// Measures a round in which `threads` threads in total send frames of `bytes` bytes through `end`.
-/// `counted` counts the departures; if it returns `None`, the gateway does.
+/// Measures a round in which `threads` threads in total send through `end`. `counted` returns the
+/// number of departures; if it returns `None`, the gateway's arrivals count.
 fn round(
     bytes: usize,
     threads: usize,

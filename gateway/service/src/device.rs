@@ -1,5 +1,4 @@
-//! A lock on an interface, held in the kernel. An interface has one lock for all users, folders and
-//! names.
+//! A lock on an interface, held in the kernel, for processes of any user, folder and gateway name.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
@@ -35,7 +34,7 @@ fn socket() -> io::Result<OwnedFd> {
 }
 
 impl DeviceLock {
-    /// Locks the interface with the index `index`; `None` if another process holds it.
+    /// Locks the interface with this index. Returns `None` if another process has the lock.
     pub(crate) fn take(index: u32) -> io::Result<Option<Self>> {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
@@ -52,8 +51,7 @@ impl DeviceLock {
 }
 
 impl DeviceLock {
-    /// The lock that another process handed over. From then on this process is reported as the
-    /// holder.
+    /// Takes over a lock by its socket. The kernel then reports this process as the holder.
     pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
         // The kernel reports the process that called listen(2) last.
         listen(&socket, 1)?;
@@ -97,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_device_has_one_named_holder_until_its_release() {
-        // No interface has this index. Tests that run at the same time use other indexes.
+        // No interface, and no simultaneous test, uses this index.
         let index = 0x4000_0000 + std::process::id();
         assert_eq!(holder(index), None);
         let lock = DeviceLock::take(index).expect("a socket").expect("it is free");

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-/// Binds the addresses of a configuration while the process still has its rights. Folders are
-/// created for the user that the process becomes. If a listener in `handed` is already bound to one
-/// of these addresses, it is removed from `handed` and used.
+/// Binds the addresses of a configuration while the process still has its rights, and creates
+/// folders for the user that the process becomes. A listener in `handed` that is already bound to
+/// one of these addresses is removed from `handed` and used.
 pub type BindSites =
     fn(&Config, Option<&User>, &mut Vec<TcpListener>) -> Result<Box<dyn BoundSites>, ServiceError>;
 

@@ -17,16 +17,16 @@ pub enum Edit {
     Remove,
 }
 
-/// The text of `source` after `edits`, each with its subscriber's name. The resulting subscribers
-/// may be invalid.
+/// The text of `source` after `edits`, each with the name of its subscriber. The resulting
+/// subscribers may be invalid.
 ///
 /// # Errors
-/// If the file cannot be read, or a column or a subscriber to change or remove does not exist.
+/// If the file cannot be read, or if a column, or a subscriber to change or remove, does not exist.
 pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;
     let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
-    // The new values of each edited row; `None` for a removed row.
+    // `None` for a removed row.
     let mut changed: HashMap<usize, Option<Vec<String>>> = HashMap::new();
     let mut new: Vec<Vec<String>> = Vec::new();
     for (name, edit) in edits {
@@ -70,7 +70,6 @@ fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a
     Ok(columns)
 }
 
-/// The non-empty values of `row` by column, except the name.
 pub(crate) fn values_of(sheet: &Sheet<'_>, row: &SubscriberRow) -> BTreeMap<String, String> {
     let columns = sheet.columns.iter().map(|column| COLUMNS[*column]);
     let all = columns.zip(fields(&sheet.source.text[row.at.clone()]));
@@ -112,7 +111,6 @@ fn joined(
                 joined.extend(more.iter().map(|_| ","));
             }
             Some(Some(record)) => joined += &written(record),
-            // The line end is removed too.
             Some(None) => from += text[from..].find('\n').map_or(text.len() - from, |at| at + 1),
         }
     }

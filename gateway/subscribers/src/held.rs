@@ -1,10 +1,9 @@
-//! A subscriber's temporary addresses, from leases or sessions: their notation in the file, and
-//! their validity.
+//! A subscriber's temporary addresses, from leases or sessions.
 
 use fairwire_datapath::classify::Prefix;
 use std::net::IpAddr;
 
-/// The notation of `prefix` in the column `leased`. A single address is written without a length.
+/// The notation of `prefix` in the column `leased`.
 pub fn written(prefix: &Prefix) -> String {
     let most = if prefix.address().is_ipv4() { 32 } else { 128 };
     if prefix.bits() == most { prefix.address().to_string() } else { prefix.to_string() }

@@ -1,12 +1,11 @@
-//! The journal next to the subscriber file. Each line is one operation since the file was written,
-//! which changed some subscribers. So an operation writes one line instead of the entire file.
+//! The journal next to the subscriber file. Each operation writes one line instead of the entire
+//! file.
 //!
-//! A line is a JSON list of changes. Each change has the subscriber's values before and after,
-//! without empty columns. A line counts once its line end is written.
+//! A line is a JSON list of changes, each with the subscriber's values before and after. A line
+//! counts once its line end is written.
 //!
-//! A subscriber's line in the file must equal one of its states in the journal, before or after a
-//! change. So changes that the file already has make no difference. With any other line, the file
-//! was edited since, and takes precedence.
+//! A subscriber's changes apply only if the subscriber's line in the file equals one of the states
+//! in the journal. Otherwise the file was edited later, and takes precedence.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -40,7 +39,7 @@ pub struct Change {
 /// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// The states of each subscriber by name, oldest first, and the number of the last line with
+    /// By subscriber name: the states, oldest first, and the number of the journal's last line with
     /// the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     names: Vec<String>,
@@ -71,8 +70,8 @@ impl Journal {
     /// Parses the journal.
     ///
     /// # Errors
-    /// If a line is malformed, with its position. A last line without an end is only noted: its
-    /// writer was killed before it answered the operation.
+    /// If a line is malformed, with its position. A last line without a line end is only noted: its
+    /// writer was killed before answering the operation.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -121,8 +120,8 @@ impl Journal {
     }
 
     /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
-    /// the journal has other states of the subscriber, but not `listed`, returns `Err` with the
-    /// number of its last line on the subscriber.
+    /// the journal contradicts `listed`, returns `Err` with the number of its last line on the
+    /// subscriber.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -131,9 +130,9 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` after the journal's changes. The changes of a subscriber whose
-    /// line in the file was edited since are left out. A note gives the position of the last of
-    /// them in the journal `name`.
+    /// The text of the file `source` after the journal's changes, and notes. If a subscriber's line
+    /// was edited since, its changes are left out. A note gives the position of the last of them in
+    /// the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.
@@ -179,7 +178,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table with the given texts, each with its name. The text of a missing journal is empty.
+    /// The table of a subscriber file and its journal, each given as name and text. The text of a
+    /// missing journal is empty.
     ///
     /// # Errors
     /// As for [`Journal::read`].
@@ -378,7 +378,6 @@ mod tests {
             edits in prop::collection::vec(prop_oneof![operation(), operation().prop_map(|(name, _)| (name, Edit::Remove))], 0..12),
             folded in 0..12usize,
         ) {
-            // Only existing subscribers are removed.
             let mut there = std::collections::BTreeSet::from(["ann".to_owned(), "bob".to_owned()]);
             let edits: Vec<(String, Edit)> = edits.into_iter().filter(|(name, edit)| match edit {
                 Edit::Remove => there.remove(name),
@@ -388,8 +387,8 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // The same after a writer was killed between merging the first `folded` edits into the
-            // file and removing the journal.
+            // A writer may be killed between merging the first `folded` edits into the file and
+            // removing the journal.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

@@ -5,12 +5,8 @@
 //! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). The lines
 //! after a `duid` line are DHCPv6 leases, and the last word of each is the client's DUID.
 //!
-//! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`, and for DHCPv6
-//! also `duid`, `lease_type` and `prefix_len`. If an address has several lines, only the last one
-//! counts. State 0 is a lease in use, and type 2 is a delegated prefix (Kea Administrator Reference
-//! Manual, memfile).
-//!
-//! A DUID contains an Ethernet address if it is a DUID-LL or DUID-LLT (RFC 8415, section 11).
+//! Kea writes a CSV file. If an address has several lines, only the last one counts. State 0 is a
+//! lease in use, and type 2 is a delegated prefix (Kea Administrator Reference Manual, memfile).
 
 use crate::held::{is_plausible, written};
 use fairwire_datapath::classify::{Prefix, parse_mac};
@@ -56,8 +52,8 @@ pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     }
 }
 
-/// Merges these files, each with its name. Also returns a line for each contradiction: an address
-/// leased to two devices belongs to neither.
+/// Merges `files`, each with its name, without addresses that are leased to two devices. Also
+/// returns a line for each such address.
 pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     let mut holders: BTreeMap<Prefix, BTreeMap<[u8; 6], String>> = BTreeMap::new();
     for (name, file) in files {
@@ -93,8 +89,8 @@ fn bad(line: usize, given: &str, allowed: &'static str) -> BadLine {
     BadLine { line, given: shortened(given), allowed }
 }
 
-/// The Ethernet address at the end of a DUID-LLT or DUID-LL of hardware type 1. A DUID is
-/// hexadecimal, with colons.
+/// The Ethernet address at the end of a DUID-LLT or DUID-LL of hardware type 1 (RFC 8415, section
+/// 11). A DUID is hexadecimal, with colons.
 fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
     let duid = duid.to_ascii_lowercase();
     match duid.split_at_checked("00:0X:00:01:".len())? {
@@ -129,8 +125,8 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // Except for Ethernet, the number of the hardware type precedes the address, and
-                // `parse_mac` refuses it.
+                // If the hardware type is not Ethernet, its number precedes the address, which
+                // `parse_mac` then refuses.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,
@@ -162,7 +158,6 @@ fn of_kea(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     };
     let (duid, kind, bits) = (column("duid"), column("lease_type"), column("prefix_len"));
     let mut read = LeaseText::default();
-    // Only the last line of each network counts.
     let mut last = BTreeMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let values: Vec<&str> = line.split(',').collect();

@@ -7,12 +7,12 @@ use fairwire_datapath::classify::{AccessKey, Prefix, parse_mac};
 use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
 use std::ops::Range;
 
-/// The most subscribers, since class numbers end slightly above it.
+/// The most subscribers. The largest allowed class number is slightly greater.
 pub const MAX_ROWS: usize = 1_000_000;
 /// The most faults that are reported at once. Reading stops after them.
 pub const MAX_FAULTS: usize = 10;
-/// The least bit/s of a plan. A lower value has the wrong unit, since a single G.711 call takes 64
-/// kbit/s.
+/// The lowest rate of a plan, bit/s. A lower value has the wrong unit, since a single G.711 call
+/// takes 64 kbit/s.
 pub const MIN_PLAN_BPS: u64 = 64_000;
 /// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -55,10 +55,10 @@ const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;
 const SUSPENDED: usize = 9;
-/// The first column with a burst. There is one for each direction.
+/// The first column with a burst. Each direction has one burst.
 const BURST: usize = 10;
 const BURSTS: std::ops::Range<usize> = BURST..RATES;
-/// The first column with a rate. Each direction has two: guaranteed and ceiling.
+/// The first column with a rate. Each direction has two rates: guaranteed and ceiling.
 const RATES: usize = 12;
 
 /// The text of a subscriber file, and the file's name for errors.
@@ -92,7 +92,6 @@ pub struct SubscriberRow {
     pub name: String,
     /// The subscriber's networks, including those that are leased.
     pub prefixes: Vec<Prefix>,
-    /// The values of the columns `vlan` and `inner_vlan`.
     vlans: [Option<u16>; 2],
     /// Its link-layer names.
     pub access: Vec<AccessKey>,
@@ -181,7 +180,6 @@ fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
 }
 
-/// The name of another program's separator, if it separates the column names in `record`.
 fn other_separator(record: &csv::StringRecord) -> Option<&'static str> {
     let one = record.get(0).filter(|_| record.len() == 1)?;
     [(';', "semicolons"), ('\t', "tabs")].into_iter().find_map(|(separator, named)| {
@@ -468,7 +466,6 @@ impl Sheet<'_> {
         )
     }
 
-    /// The byte range of value number `field` in the line `at`.
     fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
         let text = &self.source.text[at.clone()];
         let (mut is_quoted, mut number, mut start) = (false, 0, 0);

@@ -13,7 +13,6 @@ const PROOF: Program = Program {
 
 const SHORT: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop"];
 
-/// A scenario with three TCP flows and one CBR flow, of two seconds.
 pub(crate) const SCENARIO: &str = r#"format = 2
 name = "short"
 title = "Three against one"

@@ -1,11 +1,8 @@
 //! A gateway in front of a line whose rate halves and recovers, and whose modem buffers a second of
-//! packets: with a fixed rate, and with `autorate`. Also a gateway in front of a constant line,
-//! with small conversations during downloads.
+//! packets: with a fixed rate, and with `autorate`. Other cases have a constant line.
 //!
 //! The line is another gateway with a FIFO queue. The customers are at the outside of the
-//! [`World`](crate::world::World) and the rest of the internet is at its inside, so downloads of
-//! the gateway under test are uploads there. Packets are delayed between the line and the inside,
-//! so round trips over the line take some time.
+//! [`World`](crate::world::World), so downloads of the gateway under test are uploads there.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -27,7 +24,7 @@ use fairwire_testbed::traffic::{Flow, HostCounts, Sends, Traffic};
 use fairwire_wire::Way;
 use std::thread;
 
-/// The consecutive rates of the line, Mbit/s, and the length of each.
+/// The line's rates, Mbit/s.
 const PHASES: [u64; 3] = [20, 10, 20];
 const PHASE_S: u64 = 20;
 /// The unmeasured start.
@@ -41,8 +38,7 @@ const DELAY: Duration = Duration::from_ms(10);
 const EVERY: Duration = Duration::from_ms(10);
 const FLOWS: u16 = 2;
 
-/// The cases selected by name. On the varying line: each direction, without and with `autorate`. On
-/// the constant line: each traffic of [`BESIDE`].
+/// The cases selected by name, on the varying and on the constant line.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, Way, bool); 4] = [
         ("autorate-download-fixed", Way::Download, false),
@@ -70,17 +66,17 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
 /// The traffic next to two downloads on a constant line.
 struct Beside {
     name: &'static str,
-    /// TCP conversations: their number, and the interval at which each end sends 30 bytes.
+    /// The number of TCP conversations. In each, both ends send 30 bytes every `every_ms`.
     talks: u16,
     every_ms: u64,
     /// The number of calls, of 64 kbit/s in each direction.
     calls: u16,
-    /// Does a customer forge timestamps, together with servers?
+    /// Do a customer and servers forge timestamps?
     is_forged: bool,
 }
 
-/// A typical home, and the conversations that, in an earlier review, held a line at a tenth of its
-/// rate.
+/// The cases on a constant line: a typical home, and conversations that once held a line at a tenth
+/// of its rate.
 const BESIDE: [Beside; 12] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
@@ -96,7 +92,7 @@ const BESIDE: [Beside; 12] = [
     talking("autorate-beside-terminals", 4, 200),
     Beside { is_forged: true, ..talking("autorate-beside-forged-timestamps", 0, 40) },
 ];
-/// The length of each case, seconds. The last [`LAST_S`] are judged, as in that review.
+/// The length of each case, seconds. The last [`LAST_S`] seconds are judged.
 const BESIDE_S: u64 = 18;
 const LAST_S: u64 = 8;
 
@@ -146,10 +142,9 @@ impl Beside {
     }
 }
 
-/// A customer and servers that forge timestamps in small conversations. The servers answer at once
-/// until [`PROMPT_S`], so that the lowest round trip is short, and then 300 ms late.
+/// A customer and servers that forge timestamps in small conversations. Until [`PROMPT_S`], the
+/// servers answer at once, so the lowest round trip is short. After that, they answer 300 ms late.
 struct Forger {
-    /// The ports at the customer and at the servers.
     ports: [AfPacket; 2],
     start: Time,
 }
@@ -157,11 +152,11 @@ struct Forger {
 const FORGED: u16 = 8;
 const FORGED_EVERY_MS: u64 = 50;
 const PROMPT_S: u64 = 4;
-/// How many segments later the servers answer.
+/// The delay of the servers' late answers, in segments.
 const LATER: u32 = 6;
 
 impl Forger {
-    /// Starts a thread that returns the number of segments sent.
+    /// Starts a thread, which returns the number of segments sent.
     fn start(run: &Run) -> Fallible<thread::JoinHandle<u64>> {
         let [customer, servers] = [&run.world.outside, &run.world.inside];
         let ports = [customer.at(|| AfPacket::open(HOST.name))?, servers.at(|| AfPacket::open(HOST.name))?];
@@ -192,8 +187,7 @@ impl Forger {
     }
 }
 
-/// The frame of a forged segment of 100 bytes, with these values of the timestamps option. Its
-/// addresses belong to no host, so no kernel answers.
+/// A segment with forged timestamps. Its addresses belong to no host, so no kernel answers.
 fn forged(source: Side, conversation: u16, stamp: u32, echo: u32) -> Vec<u8> {
     const BYTES: u32 = 100;
     let [customer, server] = [[10, 66, 6, 6], [203, 0, 113, 6]];
@@ -214,7 +208,6 @@ fn forged(source: Side, conversation: u16, stamp: u32, echo: u32) -> Vec<u8> {
     [head, ipv4(addresses, 6, &segment)].concat()
 }
 
-/// The direction in the world that corresponds to the direction `way` at the gateway under test.
 fn in_world(way: Way) -> Way {
     match way {
         Way::Download => Way::Upload,
@@ -244,7 +237,7 @@ fn run(happened: &mut Happened, way: Way, follows: bool) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Sends the scheduled rate changes to the line. Returns their worst lateness, in seconds.
+/// Makes the line's rate follow [`PHASES`]. Returns how late the phases begin, in seconds.
 fn vary(run: &Run, way: Way) -> Fallible<f64> {
     let line = run.line.as_ref().ok_or("this run has no line")?;
     run.wait_until(0.0);
@@ -321,8 +314,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// The median and 95th percentile, in ms, of the one-way delays beyond the path's delay, of pings
-/// sent from `from_s` to `to_s`.
+/// The median and 95th percentile of the waits of pings sent from `from_s` to `to_s`, in ms. A wait
+/// excludes the path's delay.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

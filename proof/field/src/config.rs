@@ -73,8 +73,7 @@ impl Document {
     }
 }
 
-/// One direction of a gateway: its rate in Mbit/s, its discipline, and the definition of a flow;
-/// the buffer is the default of 50 ms.
+/// One direction of a gateway, with the default buffer of 50 ms; `mbps` is its rate in Mbit/s.
 pub fn direction(mbps: u64, discipline: &str, flows: Option<FlowsChoice>) -> DirectionSpec {
     let text = format!("rate = \"{mbps} Mbit/s\"\ndiscipline = \"{discipline}\"\n");
     let direction = toml::from_str(&text).expect("it is a way of a gateway");

@@ -1,4 +1,4 @@
-//! A promise and its outcome: the basis for judging contests, faults, homes and soaks.
+//! A promise and its outcome.
 
 use crate::fallible::Fallible;
 use crate::gateway::Gateway;
@@ -10,7 +10,7 @@ use std::fmt::Display;
 /// A promise and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The measurement, next to the promise.
+    /// The measurement and the promised bounds, as text.
     pub what: String,
     /// The verdict.
     pub verdict: Verdict,
@@ -35,14 +35,14 @@ pub enum Subject {
 }
 
 impl Finding {
-    /// A condition that must hold.
+    /// A condition that must hold, and does if `is_so`.
     pub fn fact(is_so: bool, what: impl Into<String>) -> Finding {
         let verdict = if is_so { Verdict::Holds } else { Verdict::Fails };
         Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
     }
 
-    /// Compares the `value` of `what` with the `promised` bounds and, if missed, with the known
-    /// bounds and their reason.
+    /// Compares `value` with the `promised` bounds. A value that misses them is compared with the
+    /// `known` bounds, which have a reason.
     pub fn judged(
         what: impl Display,
         value: f64,

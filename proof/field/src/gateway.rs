@@ -275,6 +275,10 @@ pub fn program() -> Fallible<(PathBuf, Vec<String>)> {
     Ok((program, vec!["run".into()]))
 }
 
+pub(crate) fn simulator() -> Fallible<PathBuf> {
+    Ok(find("fairwire").ok_or("the program `fairwire` is not built: cargo build -p fairwire")?)
+}
+
 fn field_kib(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -1,6 +1,5 @@
 //! A home from its residents' view: what a heavy host leaves to another, and how long pings of a
-//! quiet host and of the heavy host take. `proof/suite/field/home.toml` defines the link, the types
-//! of sharing, the actions of the heavy host, and the promises.
+//! quiet host and of the heavy host take. `proof/suite/field/home.toml` defines the home.
 
 use crate::config::Document;
 use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};
@@ -66,13 +65,10 @@ pub struct Method {
     /// If set, the kernel's HTB shapes the link, and the gateway behind it has a rate far above the
     /// link's. The values are the lengths of HTB's queues in packets, down and up.
     htb: Option<[u32; 2]>,
-    /// Has the gateway a list of subscribers?
     #[serde(default)]
     has_subscribers: bool,
-    /// Is the gateway a router with NAT?
     #[serde(default)]
     is_router: bool,
-    /// Do the promises of the home apply to this method?
     #[serde(default)]
     is_promised: bool,
 }
@@ -233,7 +229,6 @@ impl Home {
         })
     }
 
-    /// Commands for a kernel bridge before the gateway, with HTB in both directions.
     fn commands(&self, limits: [u32; 2]) -> Vec<String> {
         let mut commands = vec![
             "ip link add m0 type veth peer name m1".to_owned(),
@@ -279,7 +274,7 @@ impl Home {
         findings
     }
 
-    /// The table in Markdown. The ranges of its values are in docs/gateway/measured.md.
+    /// The table in Markdown.
     pub fn markdown(&self, cells: &[Cell]) -> String {
         let mut text = String::from("| |");
         for trouble in &self.troubles {
@@ -313,14 +308,15 @@ impl Home {
     }
 }
 
-/// The rate of a host and its fair share: sums over its groups, including their acknowledgements.
+/// The rate of `host` and its fair share, bit/s. They are sums over the host's groups and the
+/// acknowledgements of these groups.
 fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     let own = groups.iter().filter(|(name, _)| name.trim_start_matches("acks of ").starts_with(host));
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
 /// The round trips of the pings of `group`. Pings with the same number are due in both directions
-/// at the same time, and the sum of their one-way delays is a round trip.
+/// at once, so their one-way delays are added.
 fn pings(traffic: &Traffic, seen: &HostCounts, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {

@@ -1,5 +1,4 @@
-//! `fairwire-field`: real networks that test the gateway's promises. Used by `make field`, `make
-//! field-home`, `make soak` and `make field-peers`.
+//! `fairwire-field`: real networks that test the gateway's promises.
 #![forbid(unsafe_code)]
 
 use fairwire_document::DocumentError;
@@ -18,12 +17,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// A separately named set of runs, with results in a file of that name. `is_wanted` selects parts
-/// of it by name.
+/// A named set of runs, with results in a file of the same name.
 struct Target {
     name: &'static str,
     about: &'static str,
-    /// Does `all` include this target?
     in_all: bool,
     run: fn(IsWanted<'_>) -> Vec<Happened>,
 }
@@ -93,7 +90,6 @@ const TARGETS: [Target; 10] = [
     },
 ];
 
-/// The output of `--help`.
 fn usage() -> String {
     let in_all: Vec<&str> = TARGETS.iter().filter(|target| target.in_all).map(|target| target.name).collect();
     let all = format!("contests, faults, {} (the default)", in_all.join(", "));
@@ -133,7 +129,7 @@ With NAMEs only the parts whose names contain one of them.
   --seconds N      of each contest (default: 20), the first quarter of it not measured; a long one lasts four or twelve times as long.
                    Of `home` the first third is not measured (default there: 12)
 
-The gateway is the program `fairwire` beside this one, or what the variable FAIRWIRE_GATEWAY says: a program and its arguments.
+The gateway is the program `fairwire-gateway` in the same folder, or the program and arguments in the variable FAIRWIRE_GATEWAY.
 
 Exit codes: 0 all holds, or SKIPPED where there may be no network namespaces; 1 a promise does not hold, or the run failed;
 2 wrong arguments, or a file of the suite that makes no sense.";
@@ -391,8 +387,7 @@ impl Arguments {
         self.in_uml()
     }
 
-    /// Prints the results that `fairwire-oracle` stored in the folder `self.uml`. Contests without
-    /// results are reported as skipped.
+    /// Prints the results that `fairwire-oracle` stored in the folder `self.uml`.
     fn in_uml(&self) -> Fallible<bool> {
         let mut all = Vec::new();
         for contest in peers::IN_UML {

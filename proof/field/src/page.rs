@@ -1,10 +1,8 @@
-//! The cost and robustness of the gateway's page: viewers at a hundred readings per second, a
-//! search among 20 000 subscribers, and thousands of slow connections.
+//! The cost and robustness of the gateway's page.
 //!
 //! The cost of viewers is measured as CPU time rather than throughput. A gateway's throughput
-//! differs by a tenth between two intervals of 2 s, so a loss of 1 % would not be visible. The
-//! forwarding thread does its work for viewers a hundred times per second, however much it
-//! forwards. So if this work takes 1 % of a core, the maximum throughput falls by 1 %.
+//! differs by a tenth between two intervals of 2 s, so a loss of 1 % would not be visible. If the
+//! forwarding thread's work for viewers takes 1 % of a core, the maximum throughput falls by 1 %.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -28,7 +26,7 @@ use std::thread;
 
 /// The address of the page, in the gateway's namespace.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9821);
-/// The maximum time for an answer; a longer one is an error.
+/// The maximum time for an answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// All tests of the page, once each.
@@ -65,7 +63,7 @@ fn with_page(mut document: Document) -> Document {
     document
 }
 
-/// Sends a request from the gateway's namespace, where this thread is.
+/// This thread must be in the gateway's namespace.
 fn request(path: &str) -> Fallible<TcpStream> {
     let mut stream = TcpStream::connect_timeout(&ADDRESS, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -73,7 +71,6 @@ fn request(path: &str) -> Fallible<TcpStream> {
     Ok(stream)
 }
 
-/// The body of an answer, and its duration, ms.
 fn answer(path: &str) -> Fallible<(String, f64)> {
     let began = clock::now();
     let mut text = String::new();
@@ -85,7 +82,7 @@ fn answer(path: &str) -> Fallible<(String, f64)> {
     }
 }
 
-/// The number of viewers, each of which selects the busiest download flow.
+/// Each viewer selects the busiest download flow.
 const VIEWERS: usize = 3;
 /// Pairs of an interval without viewers and one with them.
 const PAIRS: usize = 16;
@@ -168,7 +165,6 @@ fn percent_encoded(text: &str) -> String {
         .collect()
 }
 
-/// The CPU use in the following [`INTERVAL`].
 fn used(gateway: &Gateway) -> Used {
     let (began, before) = (clock::now(), gateway.ran_s(FORWARDING));
     clock::sleep_until(began + INTERVAL);
@@ -178,7 +174,7 @@ fn used(gateway: &Gateway) -> Used {
 
 const FORWARDING: &str = "datapath";
 
-/// The result of `measure` while [`VIEWERS`] watch, and the readings per second of the slowest
+/// Measures while the viewers read the page. Also returns the readings per second of the slowest
 /// viewer.
 fn while_looked_at(picks: &str, measure: impl FnOnce() -> Used) -> Fallible<(Used, f64)> {
     let path = format!("/api/stream?picks={picks}");
@@ -215,7 +211,7 @@ fn while_looked_at(picks: &str, measure: impl FnOnce() -> Used) -> Fallible<(Use
     })
 }
 
-/// The start of a message with readings, and the number of readings in it.
+/// The start of a message, which has [`AT_ONCE`] readings.
 const MESSAGE: &[u8] = b"event: pulse\n";
 const AT_ONCE: u64 = 5;
 
@@ -260,8 +256,8 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// After this many further connections, a thread sends one more byte of the header over each of its
-/// connections.
+/// Each time a thread opens this many connections, it sends one header byte over each open
+/// connection.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;
@@ -316,8 +312,7 @@ fn crowd(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Opens this thread's share of the connections, and sends a header byte by byte over each open
-/// connection. Returns how many were opened.
+/// Opens a thread's part of the [`CONNECTIONS`], and returns how many were opened.
 fn open_slowly(stop: &AtomicBool) -> usize {
     let header = b"GET /metrics HTTP/1.1\r\nX-Slow: ".iter().copied().chain(std::iter::repeat(b'a'));
     let header: Vec<u8> = header.take(CONNECTIONS).collect();

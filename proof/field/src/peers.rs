@@ -44,9 +44,8 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
-/// The `tc` and `ip` commands for a bridge whose port to the inside has an HTB tree with a FIFO in
-/// each leaf. With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's, since
-/// the kernel already counts the Ethernet header.
+/// With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's, since the kernel
+/// already counts the Ethernet header.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -109,8 +108,7 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
     format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
 }
 
-/// The contests that `fairwire-oracle` runs in User Mode Linux, each with the kernel discipline in
-/// its name.
+/// The contests that `fairwire-oracle` runs in User Mode Linux.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
 /// The rate of the link in those contests, bit/s. Nine flows and a flood of twice this rate share
 /// it.

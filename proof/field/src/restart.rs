@@ -13,16 +13,13 @@ use fairwire_wire::Way;
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 const EVERY: Duration = Duration::from_ms(1);
-/// The number of take-overs, and the seconds between them.
 const TIMES: u32 = 20;
 const APART_S: f64 = 0.5;
 /// The unmeasured start.
 const WARM_UP_S: f64 = 3.0;
-/// The maximum time without forwarding, milliseconds.
 const PAUSE_MS: f64 = 5.0;
 
-/// The cases selected by name: a run without take-overs, which shows the machine's effect, and a
-/// run with take-overs.
+/// The cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, &'static str, u32); 2] = [
         ("restart-never", "nothing: what pings wait when no process takes over, to compare", 0),

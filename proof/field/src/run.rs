@@ -18,8 +18,7 @@ use fairwire_wire::Way;
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
-    /// The gateway under test, with the first configuration, and a second gateway between it and
-    /// the inside, which acts as its line.
+    /// The gateway under test, and its line: a second gateway, between the first and the inside.
     BeforeLine(&'a Document, &'a Document),
     /// The kernel, configured by these commands.
     Kernel(&'a [String]),

@@ -100,11 +100,9 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
 
 /// The number of subscribers in each case. One uses its plan, and the others are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
-/// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;
 /// One-way delay.
 const PLAN_DELAY: Duration = Duration::from_ms(10);
-/// The least rate of one CUBIC flow on a plan.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
 /// The configuration of a gateway with a link of 1 Gbit/s and this many `subscribers`, each with a
@@ -120,8 +118,8 @@ pub fn plans(subscribers: u32) -> Document {
 /// One CUBIC flow on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent
 /// subscribers.
 ///
-/// Each case may be [repeated](crate::tries::attempt). Other work on the machine may briefly keep
-/// the hosts and the gateway from running, and a TCP window then takes seconds to recover.
+/// Each case may be [repeated](crate::tries::attempt), since a TCP window takes seconds to recover
+/// when other work on the machine interrupts a run.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

@@ -1,9 +1,9 @@
 //! The promises of `fairwire lab shell` about its link: its rate within 1 %, and its delay within
-//! 0.2 ms in each direction. This program is also the command behind the link.
+//! 0.2 ms in each direction.
 
 use crate::fallible::Fallible;
 use crate::fault::Happened;
-use crate::gateway::program;
+use crate::gateway::simulator;
 use fairwire_core::Duration;
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
@@ -59,8 +59,8 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The bytes of a full TCP segment with timestamps: its payload, and its IP packet.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// The number of measured seconds. Each is counted separately, since senders leave a part of the
-/// link idle while they recover from losses.
+/// Each second is counted separately, since senders leave a part of the link idle while they
+/// recover from losses.
 const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {
@@ -90,10 +90,8 @@ fn send_on(mut connection: &TcpStream) {
     while connection.write_all(&some).is_ok() {}
 }
 
-/// The output of this program, run with `words` behind a link.
 fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
-    let (program, _) = program()?;
-    let output = Command::new(program)
+    let output = Command::new(simulator()?)
         .args(["--quiet", "lab", "shell", "--outside", "relay"])
         .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms")])
         // Enough for senders to keep the link busy.

@@ -14,11 +14,10 @@ use indicatif::ProgressBar;
 
 /// Bulk flows in each direction.
 const FLOWS: u16 = 20;
-/// The rate of each direction, Mbit/s.
 const MBPS: u64 = 200;
 /// The time between reloads, seconds.
 const RELOAD_S: u64 = 10;
-/// The permitted growth, KiB per minute: an occasional page.
+/// The permitted growth, KiB per minute: an occasional memory page.
 const MAX_SLOPE_KIB: f64 = 64.0;
 /// The initial share of a run that is not judged, while buffers are touched for the first time.
 const SETTLING: f64 = 0.1;
@@ -43,7 +42,7 @@ fn traffic(seconds: u64) -> Traffic {
     Traffic::new(flows.collect(), stop_ns)
 }
 
-/// Soaks for `minutes`; `bar` counts its seconds.
+/// Runs a soak of `minutes`. `bar` counts the seconds.
 pub fn soak(minutes: f64, bar: &ProgressBar) -> Happened {
     let promised = "at full load with a reload each 10 s memory is flat, every packet has its place, and the link is in use";
     Happened::of("soak", promised, |happened| run(minutes, bar, happened))
@@ -85,7 +84,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
     happened.check_conservation(run.gateway())
 }
 
-/// Judges the memory while `discipline` was in place; `samples` are minutes and KiB.
+/// Judges the memory of a discipline. The `samples` are minutes and KiB.
 fn judge(discipline: &str, samples: &mut Vec<(f64, f64)>, happened: &mut Happened) {
     samples.drain(..(samples.len() as f64 * SETTLING) as usize);
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
@@ -98,7 +97,6 @@ fn judge(discipline: &str, samples: &mut Vec<(f64, f64)>, happened: &mut Happene
     happened.expect(&what, slope(samples), Allowed::below(MAX_SLOPE_KIB));
 }
 
-/// The slope of the least-squares line through `points`.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let mean = |value: fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;

@@ -1,5 +1,4 @@
-//! Subscribers that change, under this kernel's TCP: the file that `setup` writes, plans with
-//! bursts, and changes to single subscribers among 20 000, by command and by RADIUS.
+//! Subscribers that change, under this kernel's TCP.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -20,7 +19,6 @@ use std::process::{Child, Command, Stdio};
 
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
-/// The silent subscribers next to those that send.
 const SILENT: u32 = 20_000;
 /// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave a part idle while it
 /// repairs losses.
@@ -58,7 +56,6 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     runs.into_iter().filter(|(name, ..)| is_wanted(name)).map(one).collect()
 }
 
-/// One CUBIC download to each of the first subscribers of class 1, with these names.
 fn downloads(names: &[&str], seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let one = |(number, name): (u16, &&str)| {
@@ -183,8 +180,8 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The number of operations per second, how long they continue in seconds, and the largest
-/// permitted median time of each type.
+/// Operations per second, for [`MINUTE_S`] seconds. The median time of each type is at most
+/// [`ANSWERED_S`] seconds.
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
@@ -194,8 +191,6 @@ const BEGIN: f64 = 3.0;
 /// slightly longer than on the line.
 const PING: Duration = Duration::from_ms(20);
 
-/// Adds, changes and removes subscribers in turn, each by a command, while one other subscriber
-/// downloads and another pings.
 fn turnover(happened: &mut Happened) -> Fallible<()> {
     let seconds = MINUTE_S + 5;
     let mut traffic = downloads(&["ann", "bob"], seconds);
@@ -262,7 +257,6 @@ fn turnover(happened: &mut Happened) -> Fallible<()> {
 
 const LOOPBACK: u32 = 1;
 
-/// Plans of three senders, the last without an address yet, and of many silent subscribers.
 fn many() -> Document {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for (name, address, mbps) in [
@@ -292,7 +286,6 @@ fn fairwire(words: &[&str]) -> Fallible<String> {
     if output.status.success() { Ok(said) } else { Err(format!("`{}`: {said}", words.join(" ")).into()) }
 }
 
-/// A running `fairwire-gateway follow --radius`, stopped on drop.
 struct Follower {
     child: Child,
     address: String,
@@ -301,8 +294,7 @@ struct Follower {
 const SECRET: &str = "testing123";
 
 impl Follower {
-    /// Starts a follower of the gateway with the configuration `file`; `None` without FreeRADIUS'
-    /// client.
+    /// Starts a follower of RADIUS sessions; `None` without FreeRADIUS' client.
     fn start(file: &str) -> Fallible<Option<Follower>> {
         if Command::new("radclient").arg("-v").output().is_err() {
             return Ok(None);
@@ -331,7 +323,6 @@ impl Follower {
         Ok(Some(follower))
     }
 
-    /// Starts a session of `name`, with the address of subscriber `number` of class 1.
     fn begins(&mut self, name: &str, number: u16) -> Fallible<()> {
         let mut client = Command::new("radclient")
             .args(["-x", "-t", "10", &self.address, "acct", SECRET])

@@ -31,7 +31,7 @@ const SENDER: &str = "sender";
 /// (`tcp_check_sack_reordering`, net/ipv4/tcp_input.c).
 const REORDERED: [&str; 3] = ["TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder"];
 
-/// The cases selected by name: one thread and two, at both rates.
+/// The cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, u32, u64); 4] = [
         ("threads-1-limited", 1, LIMITED_MBPS),
@@ -100,7 +100,6 @@ fn reordered(sender: &Host) -> Fallible<u64> {
     REORDERED.iter().map(|name| kernel_count(sender, ("netstat", "TcpExt"), name)).sum()
 }
 
-/// The largest deviation of a flow from an equal share, percentage points.
 fn share_error(got: &[f64]) -> f64 {
     let (all, part) = (got.iter().sum::<f64>(), 1.0 / got.len() as f64);
     got.iter().map(|own| (own / all - part).abs() * 100.0).fold(0.0, f64::max)

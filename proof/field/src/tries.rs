@@ -40,7 +40,7 @@ pub trait Outcome {
 pub struct Tried<T> {
     /// The outcome of each attempt, in order.
     pub held: Vec<T>,
-    /// The misses of all attempts; empty if it passes.
+    /// The misses of all attempts; empty if the test passes.
     pub bad: Vec<String>,
 }
 
@@ -58,9 +58,6 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// If a packet is not accounted for, the test fails at once. If the gateway was starved, rate and
 /// delay do not count, and a test with other misses is repeated. Otherwise any miss with `is_exact`
 /// fails at once, since only a defect explains it.
-///
-/// With a load of 15 on 4 processors, the gateway had no processor for 3 of 4 s. Then 95 of 100
-/// pings took up to 20 ms rather than 10, in each of three attempts.
 ///
 /// # Errors
 /// The error of `hold`.

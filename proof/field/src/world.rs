@@ -80,7 +80,7 @@ impl World {
         let host = path.as_ref().map(|_| PathHost::new()).transpose()?;
         let mut world =
             World { outside: Host::new()?, inside: Host::new()?, path: host, gateway: Host::new()? };
-        // Only the hosts' traffic may be on the wire.
+        // IPv6 would add the gateway's own packets to the hosts' traffic.
         world.gateway.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
         for side in Way::ALL {
             prepare(world.sender(side), side)?;
@@ -124,8 +124,7 @@ impl World {
         connect(host, wiring, way)
     }
 
-    /// Makes the gateway's host, where this thread is, a router: addresses, routes, forwarding, and
-    /// source NAT as at home.
+    /// Makes the gateway's host, where this thread is, a router with source NAT.
     fn route(&self) -> Fallible<()> {
         for (end, side) in [(OUTSIDE, Way::Download), (INSIDE, Way::Upload)] {
             let [host, router] = router_link(side);
@@ -150,7 +149,6 @@ impl World {
     }
 }
 
-/// Sets the kernel options of `host`, and makes every address of its networks local.
 fn prepare(host: &Host, side: Way) -> Fallible<()> {
     for (variable, value) in [
         ("net/ipv4/tcp_no_metrics_save", "1"), // runs must not learn from earlier ones
@@ -199,7 +197,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Creates the end of a VXLAN tunnel at `host` with iproute2, and returns its interface index.
+/// Creates the tunnel's end at `host`, and returns its interface index.
 fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     let own = under_address(side);
     let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });
@@ -229,7 +227,7 @@ pub const fn side(way: Way) -> Side {
     }
 }
 
-/// The address, on the wire between the two hosts, of the host that sends in direction `way`.
+/// The address of the host that sends in direction `way`, on the wire between the two hosts.
 fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
     let host = 1 + way as u16;
     match is_ipv6 {
@@ -250,8 +248,7 @@ pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
 
-/// The network of the host that sends in direction `way`: 198.18.0.0/15 (RFC 2544) and
-/// 2001:db8:2::/48 outside, 10.0.0.0/8 and 2001:db8:1::/48 inside.
+/// The outside network 198.18.0.0/15 is from RFC 2544.
 fn network(way: Way, is_ipv6: bool) -> Address {
     let (ip, prefix_bits) = match (way, is_ipv6) {
         (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),

@@ -1,6 +1,5 @@
-//! Real networks, the quick part: contests and faults with the gateway's own process and this
-//! kernel's TCP. This file has its own `main`, because the program starts itself again. If network
-//! namespaces are refused, it reports this prominently and passes.
+//! Real networks, the quick part. This file has its own `main`, because the program starts itself
+//! again. If network namespaces are refused, the program reports this prominently and passes.
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::FAULTS;
@@ -72,7 +71,6 @@ fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Is the program under test started with the command `run`, and does that command exist?
 fn has_service() -> bool {
     let Ok((program, arguments)) = gateway::program() else { return false };
     let is_whole = arguments.iter().any(|word| word == "run");

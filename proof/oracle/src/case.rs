@@ -1,6 +1,5 @@
-//! The cases, read from files in `proof/suite/packets`. A case has our discipline, its counterpart
-//! in the kernel, the traffic, and the permitted differences with their reasons. Disciplines,
-//! quantities and sources are spelled as in scenarios.
+//! The cases, read from files in `proof/suite/packets`. Disciplines, quantities and sources are
+//! spelled as in scenarios.
 
 use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
@@ -52,7 +51,6 @@ pub struct Kernel {
     pub shapes_itself: bool,
 }
 
-/// A case, as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {

@@ -18,8 +18,8 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's share of the bytes sent, in percent. It is the flow whose difference takes up
-    /// most of the tolerance. Without a tolerance, it is the flow with the largest difference.
+    /// A flow's share of the bytes sent, in percent. The flow is the one whose share differs most
+    /// between the two sides, relative to the tolerance if there is one.
     Share,
     /// The mean difference in departure time, in milliseconds, of the packets that both disciplines
     /// sent. The kernel's value is 0.
@@ -140,8 +140,6 @@ pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<ComparedFigure> 
     Figure::ALL.into_iter().filter_map(row).collect()
 }
 
-/// The fraction of its tolerance that a row's difference takes up. Without a tolerance, it is the
-/// difference.
 fn excess(row: &ComparedFigure) -> f64 {
     (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
 }
@@ -187,7 +185,6 @@ impl Pair {
         self.kernel.fates.iter().zip(&self.ours.fates).position(|(a, b)| !a.is_decided_as(*b))
     }
 
-    /// The kernel's value of a figure, and ours.
     fn values(&self, figure: Figure, flow: Option<usize>) -> (f64, f64) {
         let both = |of: &dyn Fn(&Outcome) -> f64| (of(&self.kernel), of(&self.ours));
         let percent = |count: usize| 100.0 * count as f64 / self.arrivals.len() as f64;

@@ -1,8 +1,5 @@
 //! A flood under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice the
-//! link rate, as in the field's contests.
-//!
-//! None of our disciplines is compared with them. `fairwire-field peers` shows the results of the
-//! runs.
+//! link rate, as in the field's contests. None of our disciplines is compared with them.
 
 use fairwire_core::Seed;
 use fairwire_stages::linux::contest::{Class, Contest};
@@ -39,7 +36,6 @@ pub const RUNS: u64 = 6;
 
 /// Bytes of an IP packet of 1500 bytes with its Ethernet header, as the kernel counts it.
 const FRAME: u32 = 1514;
-/// Bytes of the headers of Ethernet, IPv4 and UDP.
 const HEADERS: u32 = 14 + 20 + 8;
 
 /// The flood called `name`.

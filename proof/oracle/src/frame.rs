@@ -14,7 +14,6 @@ pub const FIRST_PORT: u16 = 1001;
 const ETHERNET: usize = 14;
 const IP: usize = 20;
 const UDP: usize = 8;
-/// The offset of the packet's number.
 const NUMBER: usize = ETHERNET + IP + UDP;
 
 /// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has a different

@@ -1,5 +1,5 @@
-//! The guest's side of the oracle. For each case, it builds a link with the kernel's discipline,
-//! sends the trace into the link, and records the departures.
+//! The guest's side of the oracle: it sends traces into the kernel's discipline, and records the
+//! departures.
 
 use crate::frame;
 use crate::outcome::{Outcome, PacketOutcome};
@@ -107,8 +107,6 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// Sends the arrivals on schedule, and records when each leaves at the other end.
-///
 /// A packet leaves the discipline and the interface at the same instant, since the guest's virtual
 /// clock does not advance while the kernel works.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {

@@ -1,5 +1,4 @@
-//! `fairwire-oracle`: compares Linux's queue disciplines and netem's faults with ours. Used by
-//! `make oracle-linux` and `make oracle-netem`.
+//! `fairwire-oracle`: compares Linux's queue disciplines and netem's faults with ours.
 #![forbid(unsafe_code)]
 
 use fairwire_catalogue as catalogue;
@@ -116,7 +115,6 @@ impl Arguments {
         Ok(if self.judge_cases(&folder)? && wires_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Runs the work in guests. Returns the folder with their results.
     fn run_guest(&self) -> Result<PathBuf, Failure> {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
@@ -135,7 +133,6 @@ impl Arguments {
         if self.wires.is_empty() { "make oracle-linux" } else { "make oracle-netem" }
     }
 
-    /// Compares all wires with netem. Returns whether they agree.
     fn judge_wires(&self, folder: &Path) -> Result<bool, Failure> {
         if self.wires.is_empty() {
             return Ok(true);
@@ -154,7 +151,6 @@ impl Arguments {
         Ok(bad == 0)
     }
 
-    /// Compares all cases. Returns whether they agree.
     fn judge_cases(&self, folder: &Path) -> Result<bool, Failure> {
         if self.cases.is_empty() {
             return Ok(true);
@@ -219,8 +215,6 @@ fn of_wire(wire: &Faulty) -> (Run, u64) {
     run_of(wire.name, 1, &Work::Contest(Box::new(wire.contest())))
 }
 
-/// Stores a run's trace and our outcome next to the guest's outcome, so differences can be
-/// investigated.
 fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), Failure> {
     let file = folder.join(format!("ours-{}", run.file()));
     let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
@@ -230,7 +224,6 @@ fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Resul
     std::fs::write(&file, text).map_err(|error| Failure::System(format!("writing {}", file.display()), error))
 }
 
-/// Compares the runs of `case` that the guest has completed.
 fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     if catalogue::find(&case.ours).is_err() {
         return Ok(Finding::not_in_the_catalogue(case));
@@ -251,8 +244,7 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     Ok(Finding::new(case, &pairs))
 }
 
-/// Creates an empty folder at `path`. Returns the absolute path, since the guest has another
-/// working directory.
+/// Returns the absolute path, since the guest has another working directory.
 fn fresh(path: &Path) -> std::io::Result<PathBuf> {
     if path.exists() {
         std::fs::remove_dir_all(path)?;

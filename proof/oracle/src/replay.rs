@@ -7,12 +7,11 @@ use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
-/// A shaper like the kernel's. It has a deficit, compensates for a bounded lost time, and polls
-/// only while packets wait.
+/// A shaper like the kernel's HTB, with a deficit. Unlike `fairwire_core::Server`, it compensates
+/// for a bounded lost time, and polls only while packets wait.
 ///
-/// The last two properties distinguish it from `fairwire_core::Server`. HTB removes an empty class
-/// from its list and never polls it, so no kernel discipline under HTB learns that the link is
-/// idle. CAKE does not poll either when it is empty.
+/// HTB removes an empty class from its list and never polls it, so no kernel discipline under HTB
+/// learns that the link is idle.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
@@ -60,7 +59,7 @@ impl Shaper<'_> {
 /// The shaper compensates for lost time up to `credit`.
 ///
 /// # Panics
-/// If a discipline holds packets although it is polled.
+/// If the discipline holds packets, but returns none when it is polled.
 pub fn replay(
     discipline: &mut dyn Discipline,
     credit: Duration,

@@ -19,12 +19,12 @@ pub struct Finding {
     pub runs: u64,
     /// Arrivals over all runs.
     pub arrivals: usize,
-    /// The worst verdict of the figures; `None` if all are only shown.
+    /// The worst verdict of the figures; `None` if no figure has a tolerance.
     pub verdict: Option<Verdict>,
     /// The reason, if our discipline was not run.
     pub missing: Option<String>,
-    /// The number of the first packet in the first run whose fates in the kernel and here differ,
-    /// if any.
+    /// The number of the first run's first packet with different fates in the kernel and here, if
+    /// any.
     pub first_apart: Option<usize>,
     /// The figures; empty if our discipline was not run.
     pub rows: Vec<ComparedFigure>,
@@ -74,7 +74,7 @@ impl Finding {
         self.verdict == Some(Verdict::Fails)
     }
 
-    /// The finding as lines of text, with reasons below the figures.
+    /// The finding as lines of text: the figures, then the reasons.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let what = match (&self.missing, self.verdict) {

@@ -9,9 +9,9 @@ use std::ops::RangeInclusive;
 /// The traffic of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// The text of the traffic.
+    /// The TOML text of the traffic.
     pub text: String,
-    /// The duration of arrivals.
+    /// The time during which packets arrive.
     pub duration: Duration,
     /// The flows, by number.
     pub flows: Vec<Flow>,
@@ -88,11 +88,11 @@ pub struct Arrival {
 /// The resolution of arrival times, which is the step of the guest's clock.
 const STEP_NS: u64 = 256;
 
-/// The limits of a packet's size. A packet has room for its headers and its number.
+/// The allowed packet sizes, with room for the headers and the packet's number.
 const PACKET_BYTES: RangeInclusive<u64> = 64..=1514;
 
 impl Traffic {
-    /// Reads the traffic in `text`, which has the syntax of scenarios. Sources are `cbr`, with
+    /// Reads the traffic in `text`, which has the syntax of a scenario. Sources must be `cbr` with
     /// `dither = 1.0`.
     ///
     /// # Errors
@@ -191,8 +191,8 @@ mod tests {
         let promised = traffic.flows.iter().map(bits).sum::<f64>() / capacity;
         let bytes: u64 = traffic.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
         let load = bytes as f64 * 8.0 / capacity;
-        // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean, give the load with
-        // a standard deviation of 0.4 %. The tolerance is five times that.
+        // The standard deviation of a gap is 0.58 of its mean, so that of the load, of some 20 000
+        // gaps, is 0.4 %. The tolerance is five times that.
         assert!((load / promised - 1.0).abs() < 0.02, "{load} against {promised}");
     }
 

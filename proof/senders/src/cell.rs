@@ -14,7 +14,7 @@ const CONTROL: &str = ".control";
 /// One cell: a sender over a wire.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The plan, by the name of its file.
+    /// The plan: its file's name without the extension.
     pub plan: String,
     /// The name within the plan: the controller, the fault, and the other axes.
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Cell {
     pub scenario: fairwire_scenario::Scenario,
 }
 
-/// All cells of the plans in `paths`, which are plans or folders of plans, sorted by name.
+/// All cells of the plans in `paths`. The plans in a folder are sorted by name.
 ///
 /// # Errors
 /// A file that cannot be read or is invalid, with the location.
@@ -47,8 +47,6 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Cell>, Failure> {
     Ok(cells)
 }
 
-/// The plans in `folder`, which are its TOML files with axes. Other TOML files are scenarios and
-/// causes.
 fn plans(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| Failure::User(format!("{}: {error}", folder.display()));
     let mut plans = Vec::new();
@@ -95,7 +93,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`, which is either the name alone or a table from the name to its parameters.
+/// The name in `text`: the text itself, or the key of a table.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }

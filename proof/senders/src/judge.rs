@@ -13,8 +13,8 @@ use std::path::Path;
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
 /// The fraction of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// The tolerance around 1 of a controller's mean ratio: the geometric mean, over its cells, of our
-/// goodput to the kernel's.
+/// The tolerance of a controller's mean ratio around 1. The mean ratio is the geometric mean, over
+/// the controller's cells, of our goodput divided by the kernel's.
 pub const BIAS: f64 = 0.03;
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -43,8 +43,8 @@ pub struct ComparedCell {
     pub because: Option<String>,
 }
 
-/// A known reason why cells are outside the tolerance. It applies to cells that match all its keys;
-/// an absent key matches anything.
+/// A known reason why some cells are outside the tolerance. The reason applies to the cells that
+/// match every given key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
@@ -98,7 +98,7 @@ impl ComparedCell {
     /// Compares `ours` with the kernel's figure for `cell`.
     ///
     /// # Errors
-    /// If the links of the two have different rates.
+    /// If our link and the kernel's have different rates.
     pub fn of(
         cell: &Cell,
         ours: &Figure,
@@ -130,7 +130,7 @@ impl ComparedCell {
     }
 }
 
-/// The comparison over several cells.
+/// The summary of several cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sum {
     /// The subject: a controller, a fault, or `all`.

@@ -4,7 +4,7 @@ use crate::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The figures of one cell on one stage, which are means over its runs.
+/// The results of one cell on one stage: means over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {

@@ -1,7 +1,7 @@
 //! A grid of wires with faults, on which our TCPs are compared with a kernel's.
 //!
 //! Sweeps in `proof/suite/senders` define the cells. A kernel's figures are measured on a stage and
-//! stored next to the sweeps, so comparing our figures takes only seconds.
+//! stored next to the sweeps.
 #![forbid(unsafe_code)]
 
 pub mod cell;

@@ -1,5 +1,4 @@
-//! `fairwire-senders`: compares our TCPs with a kernel's over a grid of wires with faults. Used by
-//! `make senders`.
+//! `fairwire-senders`: compares our TCPs with a kernel's over a grid of wires with faults.
 #![forbid(unsafe_code)]
 
 use fairwire_experiment::Stage;
@@ -77,7 +76,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Parses the arguments. Returns `None` if the user requests help.
+    /// Returns `None` if the user requests help.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Failure> {
         let suite = Path::new(SUITE);
         let (mut paths, mut only, mut measures, mut seeds, mut jobs) = (Vec::new(), Vec::new(), None, 1, 0);
@@ -147,7 +146,6 @@ impl Arguments {
         Ok(misses.is_empty())
     }
 
-    /// Runs `cells` on `stage`, and stores each result immediately.
     fn measure(&self, cells: &[&Cell], stage: &dyn Stage) -> Result<(), Failure> {
         let kernel = kernel_of(stage)?;
         let figures = Mutex::new(kept::read(&self.kept)?);

@@ -55,7 +55,6 @@ fn panel(rows: &[ComparedCell], plan: &str, controllers: &[String]) -> Panel {
     }
 }
 
-/// The range of the axis: from half to twice the kernel's goodput, or as far as the marks reach.
 fn range(rows: &[ComparedCell]) -> [f64; 2] {
     let ends = |[low, high]: [f64; 2], row: &ComparedCell| [low.min(row.ratio), high.max(row.ratio)];
     rows.iter().fold([0.5, 2.0], ends)

@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 /// `fairwire_stages::linux::guest`.
 const STARTS: &[u8] = b"/virtual-clock-starts";
 /// The step of the guest's clock, in nanoseconds (TIMER_MULTIPLIER). Timers expire only at such
-/// steps. Otherwise the guest's clock might not have reached a timer's time when it expires.
+/// steps. Between steps, a timer could expire before the guest's clock shows the timer's time.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
 static NOW_NS: AtomicU64 = AtomicU64::new(0);
-/// The time at which the timer expires; 0 while it is not set.
+/// When the timer expires; 0 while it is not set.
 static RINGS_NS: AtomicU64 = AtomicU64::new(0);
-/// The guest's only timer, as in the last call before the virtual clock started.
+/// The guest's only timer, as given to `timer_settime` before the virtual clock started.
 static TIMER: AtomicU64 = AtomicU64::new(0);
 
 type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
@@ -35,7 +35,7 @@ type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
 type Ptrace = unsafe extern "C" fn(c_uint, libc::pid_t, *mut c_void, *mut c_void) -> c_long;
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 
-/// Returns the time. The monotonic clock is virtual once started.
+/// Returns the time. The monotonic clock is virtual after [`STARTS`] was created.
 ///
 /// # Safety
 /// As for clock_gettime(2): `time` is writable.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut timesp
     unsafe { libc::syscall(libc::SYS_clock_gettime, c_long::from(clock), time) as c_int }
 }
 
-/// Sets the guest's timer, which runs on the virtual clock once that has started.
+/// Sets the guest's timer. Once the virtual clock has started, the timer runs on it.
 ///
 /// # Safety
 /// As for timer_settime(2).
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn timer_settime(
     0
 }
 
-/// Returns whether the timer is set, which is all that the idle loop needs.
+/// Writes 1 ns if the timer is set, and otherwise 0, which is enough for the idle loop.
 ///
 /// # Safety
 /// As for timer_gettime(2).
@@ -89,7 +89,8 @@ pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -
     0
 }
 
-/// Idles. The virtual clock jumps to the timer, whose signal arrives at once.
+/// Idles. If the timer is set, the virtual clock jumps to the timer's expiry, and the signal
+/// arrives at once.
 ///
 /// # Safety
 /// As for sigsuspend(2).
@@ -106,11 +107,11 @@ pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
     unsafe { next::<Sigsuspend>(c"sigsuspend")(mask) }
 }
 
-/// Opens a host file for the guest. A file called [`STARTS`] starts the virtual clock.
+/// Opens a host file for the guest. Opening a file called [`STARTS`] starts the virtual clock.
 ///
 /// # Safety
-/// As for open(2). The third argument may be absent: on the machines of User Mode Linux, the C
-/// calling conventions pass it in a register.
+/// As for open(2). The third argument may be absent, since the C calling conventions of User Mode
+/// Linux's machines pass it in a register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     // SAFETY: the caller guarantees a C string.
@@ -121,7 +122,6 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
     unsafe { next::<Open>(c"open64")(path, flags, mode) }
 }
 
-/// The register set of a processor's extended state.
 const NT_X86_XSTATE: usize = 0x202;
 /// A buffer for the complete state, which is 11 KiB with AMX. The guest's stacks are too short for
 /// it. One buffer is enough, since the guest's kernel has one thread.

@@ -1,8 +1,4 @@
 //! Stages that compare the simulator and the lab with independent implementations.
-//!
-//! [`Gateway`](gateway::Gateway) sends this kernel's TCP through a gateway process.
-//! [`Linux`](linux::Linux) uses Linux's disciplines and TCPs in User Mode Linux, and
-//! [`Kernel`](kernel::Kernel) uses those of this machine's kernel. [`Ns2`](ns2::Ns2) is ns-2.
 #![forbid(unsafe_code)]
 
 pub mod gateway;

@@ -1,5 +1,5 @@
-//! Finds the counterpart of a discipline in another program, by the type of its parameters. Each
-//! stage has a table.
+//! Finds the counterpart of a discipline in another program, in the stage's table, by the type of
+//! the discipline's parameters.
 
 use fairwire_core::Limit;
 use fairwire_core::units::Amount;
@@ -21,8 +21,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// The limit of `buffer`; `None` if `scheduler` is not first come, first served. Droppers of other
-/// programs have no other order.
+/// The limit of a queue in order of arrival; `None` for other orders, which droppers of other
+/// programs lack.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,
@@ -33,7 +33,6 @@ pub(crate) fn first_come(
     is_first_come.then(|| amount.limit(site.rate))
 }
 
-/// A limit in packets; `None` for a limit in bytes.
 pub(crate) fn packets(limit: Limit) -> Option<u32> {
     (!limit.is_in_bytes()).then(|| limit.max_packets())
 }

@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Nine flows that back off and one that does not, with the changes `set`.
 fn contest(set: &[&str]) -> Scenario {
     let access = "access = { rate = \"100 Mbit/s\", delay = \"3 ms\" }\nstart = \"0 s..1 s\"\n";
     let text = format!(
@@ -185,7 +184,7 @@ fn simulators(parent: u32) -> Vec<i32> {
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
 }
 
-/// Waits for the simulator that this process started.
+/// Waits for a simulator that this process started, and returns its process ID.
 fn found() -> i32 {
     let ours = || simulators(std::process::id());
     std::iter::repeat_with(ours).find_map(|all| all.first().copied()).expect("it goes on until then")
@@ -243,7 +242,7 @@ fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     let simulator = std::iter::repeat_with(of_stage).find_map(|all| all.first().copied()).expect("it runs");
     stage.kill().expect("it can be killed");
     stage.wait().expect("it ends");
-    // A process that has ended may still wait for its parent.
+    // In state `Z`, ns-2 has ended, but its parent has not noticed yet.
     let state = || std::fs::read_to_string(format!("/proc/{simulator}/stat")).unwrap_or_default();
     let is_there = || state().rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
     let until = clock::now() + Duration::from_secs(60);
@@ -314,7 +313,6 @@ fn the_quick_cells_agree_with_ns2() {
     if is_missing() {
         return;
     }
-    // The scenarios are shortened to take seconds, with five seeds.
     let set = ["duration=40 s", "warm_up=15 s", "seeds=1..=5"];
     for name in [
         "droptail-newreno-10",

@@ -1,6 +1,5 @@
-//! The simulated code is the deployed code. One packet trace passes a simulated link, and the
-//! gateway's core on memory ports, under a virtual clock. Every decision must be equal: which
-//! packets are sent, when and with which mark, and which are dropped, and why.
+//! The simulated code is the deployed code: one packet trace passes a simulated link, and the
+//! gateway's core on memory ports, under a virtual clock. Every decision must be equal.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -50,8 +49,8 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Packets of five flows, one of them greedy, and three with ECN. Between pauses, they arrive at
-/// 1.4 times the link's rate.
+/// Packets of five flows. Flow 0 sends half of them, and the even flows have ECN. Between pauses,
+/// they arrive at 1.4 times the link's rate.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);
@@ -67,7 +66,6 @@ fn trace() -> Vec<Arrival> {
         .collect()
 }
 
-/// A UDP datagram whose payload begins with its number.
 fn frame(number: u32, flow: u8, rng: &mut Rng) -> Vec<u8> {
     let ecn = if flow.is_multiple_of(2) { etherparse::IpEcn::Ect0 } else { etherparse::IpEcn::NotEct };
     let mut ip =

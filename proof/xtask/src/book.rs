@@ -1,7 +1,5 @@
-//! Prepares the documents for mdBook: copies the pages that the table of contents lists into one
-//! folder, and preserves the links between them.
-//!
-//! A link to a file that is not a page leads to the repository on the web. Pictures are included.
+//! Prepares the documents for mdBook: copies the pages in the table of contents, and their
+//! pictures, into one folder. A link to any other file leads to the repository on the web.
 
 use crate::house::docs::{CONTENTS, EVERY_PAGE_OF};
 use crate::house::markdown::{headings, links, resolved};
@@ -10,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The extension of pictures, all of which are SVG.
 const PICTURE: &str = ".svg";
 
 /// Writes the table of contents and the pages that it lists into `out`. Returns the number of
@@ -71,7 +68,6 @@ fn index(path: &str) -> String {
     }
 }
 
-/// The page's text with new link targets: pages and pictures of the book, or files on the web.
 fn relinked(page: &File, pages: &BTreeSet<String>, web: &str) -> String {
     let mut is_code = false;
     let mut text = String::new();

@@ -1,8 +1,5 @@
-//! Development tasks of fairwire, which are not shipped.
-//!
-//! `cargo xtask house` checks the source tree against the rules of `STYLE.md` and
-//! `ARCHITECTURE.md`. The same check runs in `cargo test` (see `tests/house.rs`). `cargo xtask book
-//! FOLDER` prepares the documents for `make docs`.
+//! Development tasks of fairwire, which are not shipped. `cargo test` also runs the checks of
+//! `cargo xtask house`.
 #![forbid(unsafe_code)]
 
 pub mod book;

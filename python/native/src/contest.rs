@@ -17,10 +17,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// The interval between checks of signals and progress.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How the fraction done is reported.
 pub(crate) enum Progress {
     Hidden,
     Line,
@@ -92,7 +90,6 @@ impl How {
     }
 }
 
-/// Runs `scenario` while this thread checks for signals.
 pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &How) -> PyResult<Result> {
     if let Some(on) = &how.on {
         on.check(py, scenario)?;
@@ -126,7 +123,6 @@ pub(crate) struct Done {
     pub(crate) trouble: Option<Trouble>,
 }
 
-/// Runs `scenario` on the simulator.
 fn simulated(
     scenario: &Scenario,
     jobs: usize,

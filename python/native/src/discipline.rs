@@ -50,7 +50,6 @@ pub(crate) struct Discipline {
 }
 
 impl Discipline {
-    /// Calls `what` with the state at `now`, in seconds.
     fn at<T>(&self, py: Python<'_>, now: f64, what: impl FnOnce(&mut Inside) -> T) -> PyResult<T> {
         let mut inside = self.inside(py);
         let earlier = inside.now.ns() as f64 / 1e9;
@@ -85,7 +84,6 @@ where
     text.parse().map_err(|error: T::Err| PyValueError::new_err(format!("`{key}`: {error}")))
 }
 
-/// Parses a name, or a dict with a name and parameters.
 fn choice(given: &Bound<'_, PyAny>) -> PyResult<Choice> {
     if let Ok(name) = given.extract::<String>() {
         return Ok(Choice::from(name));
@@ -133,8 +131,8 @@ impl Discipline {
         Ok(Discipline { name, inside: Mutex::new(inside) })
     }
 
-    /// Offers a packet of `bytes` of `flow`, which is any number, at `now` seconds. Returns the
-    /// packet's number. `drops()` shows whether it was dropped.
+    /// Offers a packet of `bytes` at `now` seconds. `flow` is any number. Returns the packet's
+    /// number. `drops()` shows whether the packet was dropped.
     #[pyo3(signature = (flow, bytes, now, *, ecn=false))]
     fn enqueue(&self, py: Python<'_>, flow: u64, bytes: u32, now: f64, ecn: bool) -> PyResult<u32> {
         if !(1..=65_535).contains(&bytes) {

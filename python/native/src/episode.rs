@@ -10,12 +10,10 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A queued link: name, rate (bit/s), queued packets and bytes. Then, for the most recent step: the
-/// packets that left, their mean wait (seconds), and the packets dropped and marked.
+/// A row of `Episode::links`.
 type Link = (String, f64, u32, u64, u64, f64, u64, u64);
 
-/// A flow: its name. Then, for the most recent step: the bytes that left its last link, the bytes
-/// that arrived in order, and its packets dropped and marked.
+/// A row of `Episode::flows`.
 type Flow = (String, u64, u64, u64, u64);
 
 #[derive(Default)]

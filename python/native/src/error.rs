@@ -31,7 +31,6 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
-    /// The exception, with the `result` of the finished runs.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
         let raised = || {
             let exception = py.get_type::<StageError>().call1((self.message,))?;
@@ -44,7 +43,6 @@ impl Trouble {
     }
 }
 
-/// `error` as an exception, with its details as attributes.
 pub(crate) fn scenario_error(py: Python<'_>, error: &DocumentError) -> PyErr {
     match filled(py, error) {
         Ok(exception) => PyErr::from_value(exception),

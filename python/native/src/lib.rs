@@ -1,9 +1,7 @@
-//! fairwire from Python.
+//! The module `fairwire._fairwire`, from which `python/fairwire` builds the package `fairwire`.
 //!
-//! This is the module `fairwire._fairwire`, from which `python/fairwire` builds the package
-//! `fairwire`. It describes nothing a second time. Keys and errors are those of scenario files, and
-//! the columns of tables are the fields of the [records](fairwire_metrics::record), with their
-//! documentation.
+//! Keys and errors are those of scenario files. The columns of tables are the fields of the
+//! [records](fairwire_metrics::record), with their documentation.
 
 mod contest;
 mod discipline;

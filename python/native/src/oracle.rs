@@ -70,7 +70,7 @@ pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {
         Ok(page) => {
             let text = page.markdown();
-            // The comment on the page's origin is of no use to its reader.
+            // The page begins with a comment on its origin, which is of no use to a reader.
             let rest = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
             Ok(rest.map_or(text.as_str(), |(_, page)| page.trim_start()).to_owned())
         }

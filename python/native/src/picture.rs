@@ -7,7 +7,6 @@ use fairwire_metrics::record::{Agreement, Estimate, Report, Summary};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 
-/// A table of measures by disciplines, with the picture below it.
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
     let notes: String =
         report.manifest.notes.iter().map(|note| format!("<p>Note: {}</p>", escaped(note))).collect();
@@ -49,7 +48,6 @@ fn table(report: &Report) -> String {
     )
 }
 
-/// The agreement of stages, in the judged measures.
 fn agreement(report: &Report) -> String {
     let judged = report.agreement.iter().filter_map(|one| Some((one, one.verdict?)));
     let row = |(one, verdict): (&Agreement, Verdict)| {

@@ -91,7 +91,7 @@ struct Value<'a> {
     unit: &'a str,
     /// The discipline, or the name of the series in the exhibit.
     discipline: &'a str,
-    /// The paper's name for the point, such as `P/10`.
+    /// The paper's name for the point on the horizontal axis, such as `P/10`.
     point: &'a str,
     /// The position on the horizontal axis.
     #[schemars(required)]
@@ -105,11 +105,11 @@ struct Value<'a> {
     /// The number that the paper prints.
     #[schemars(required)]
     printed: Option<f64>,
-    /// The location in the paper.
+    /// The location of the printed number.
     #[schemars(required)]
     printed_in: Option<&'a str>,
-    /// The verdict on the deviation of our number from the printed number, by the claims that limit
-    /// it: `holds`, `unclear` or `does not hold`. Absent without such claims.
+    /// The verdict on the deviation of our number from the printed number: `holds`, `unclear` or
+    /// `does not hold`. Absent without claims that limit the deviation.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }
@@ -127,7 +127,7 @@ struct ClaimRow<'a> {
     detail: &'a str,
     /// The check, in words and numbers.
     check: &'a str,
-    /// The location in the paper.
+    /// The claim's location in the paper.
     printed_in: &'a str,
     /// The origin of the claim. `printed`: the paper prints it. `read`: a number derived from the
     /// paper's words. `at points of ours`: words or a curve of the paper, checked at our points.
@@ -193,7 +193,6 @@ impl Reproduction {
 }
 
 impl Reproduction {
-    /// The only exhibit called `name`.
     fn one(&self, name: &str) -> PyResult<(&Study, usize)> {
         let unknown = |UnknownExhibit { given, allowed, likely }: UnknownExhibit| {
             let near = spelling::question(&likely).map_or(String::new(), |question| format!("; {question}"));
@@ -213,7 +212,6 @@ impl Reproduction {
     }
 }
 
-/// The cache of this user.
 #[expect(
     clippy::disallowed_methods,
     reason = "a front may know the time: what was used last is kept longest"
@@ -289,7 +287,7 @@ impl Exhibit {
     }
 
     /// One row per number: our mean over the seeds with its 95 % interval, the paper's number, and
-    /// the verdict on the two. Printed numbers without a counterpart come last.
+    /// the verdict. Printed numbers without one of ours come last.
     #[getter]
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));
@@ -322,7 +320,6 @@ impl Exhibit {
         format!("<fairwire.Exhibit {}: {}>", record.name(), record.title)
     }
 
-    /// The picture and the claims of the exhibit, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let mut html = picture::image(py, &self.svg(), &self.record.title)?;
         html += "<table><thead><tr><th>claim</th><th>verdict</th><th>measured</th></tr></thead><tbody>";

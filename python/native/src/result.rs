@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// Requested tables, by the names of their properties.
+    /// The recorded tables, by the names of their properties.
     watched: BTreeMap<String, Table>,
 }
 
 /// A record with its run.
 #[derive(Serialize, JsonSchema)]
 struct Of<'a, R> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or else its name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
@@ -42,7 +42,7 @@ struct Of<'a, R> {
 /// One measure of one discipline over the seeds.
 #[derive(Serialize, JsonSchema)]
 struct Measure<'a> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or else its name.
     discipline: &'a str,
     /// The measure, such as `share.tcp` or `jain`.
     measure: &'a str,
@@ -55,7 +55,7 @@ struct Measure<'a> {
 /// One measure of one run.
 #[derive(Serialize, JsonSchema)]
 struct Value<'a> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or else its name.
     discipline: &'a str,
     /// The seed.
     seed: u64,
@@ -73,8 +73,6 @@ impl Result {
         }
     }
 
-    /// The recorded table `name`. If it is absent, the error contains `what`, and `keyword`, the
-    /// argument of `run` that requests the table.
     fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
         self.watched
             .get(name)
@@ -99,13 +97,10 @@ impl Result {
         Table::of_runs(records::table(rows), keys, stages)
     }
 
-    /// A column of `stages`; `None` if the runs name no stage.
     fn stages<'a>(&self, stages: impl Iterator<Item = &'a str>) -> Option<Cells> {
         (!self.report.manifest.stages.is_empty()).then(|| Cells::texts(stages))
     }
 
-    /// The verdict on each stage except the first: the worst of its measures. None if no measure
-    /// has a verdict.
     fn worst(&self) -> Vec<(&str, Option<Verdict>)> {
         let of = |stage: &str| {
             let of_stage = self.report.agreement.iter().filter(|one| one.stage == stage);
@@ -189,8 +184,8 @@ impl Result {
     }
 
     /// The agreement of stages: one row per discipline, stage and measure, with the difference from
-    /// the first stage, the allowed difference, and the verdict. Filled only after `run(…,
-    /// on=["sim", "lab"])`.
+    /// the first stage, the allowed difference, and the verdict. Empty unless several stages ran,
+    /// as in `run(…, on=["sim", "lab"])`.
     #[getter]
     fn agreement(&self) -> PyResult<Table> {
         let rows = self.report.agreement.iter();
@@ -233,14 +228,14 @@ impl Result {
         self.of_watched("completed", "no transfers were recorded", "transfers=True")
     }
 
-    /// One row per run, flow and bin of its packets' times from source to receiver, in seconds.
-    /// Needs `run(…, one_way=True)`.
+    /// One row per run, flow and bin of one-way delays, from source to receiver, in seconds. Needs
+    /// `run(…, one_way=True)`.
     #[getter]
     fn one_way(&self) -> PyResult<Table> {
         self.of_watched("one_way", "no one-way delays were counted", "one_way=True")
     }
 
-    /// One row per packet and event, which is the trace of each run. Needs `run(…, packets=True)`.
+    /// The trace of each run: one row per packet and event. Needs `run(…, packets=True)`.
     #[getter]
     fn packets(&self) -> PyResult<Table> {
         self.of_watched("packets", "no packets were recorded", "packets=True")
@@ -276,7 +271,6 @@ impl Result {
         self.report.manifest.interrupted
     }
 
-    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let report = serde_json::to_string(&self.report);
         let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
@@ -284,7 +278,6 @@ impl Result {
         Ok((restore, (report, self.watched.clone())))
     }
 
-    /// Are the reports and the requested tables equal?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         let report = |result: &Result| serde_json::to_string(&result.report).ok();
         other
@@ -305,13 +298,11 @@ impl Result {
         manifest.notes.iter().fold(head, |text, note| format!("{text}\nnote: {note}"))
     }
 
-    /// The summary and a picture of the shares, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         picture::html(py, &self.report)
     }
 }
 
-/// The contents of a pickle: the report, and the recorded tables.
 type Pickled = (String, BTreeMap<String, Table>);
 
 /// Restores a result from a pickle.
@@ -323,8 +314,8 @@ pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>)
     Ok(Result { report, watched })
 }
 
-/// Reads results that the command wrote. `path` is the folder of `--out`, its `report.json`, or a
-/// file with the output of `--format json`. Data in separate files, such as a series, is not read.
+/// Reads results of `fairwire run`. `path` is the folder of `--out`, its `report.json`, or a file
+/// with the output of `--format json`. Data in separate files, such as a series, is not read.
 #[pyfunction]
 pub(crate) fn read(path: PathBuf) -> PyResult<Result> {
     let file = if path.is_dir() { path.join("report.json") } else { path };

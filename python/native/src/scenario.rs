@@ -75,7 +75,7 @@ impl Scenario {
     }
 }
 
-/// Converts a Python value to TOML, by way of JSON, whose types TOML has, except null.
+/// Converts a Python value to TOML through JSON. TOML has all types of JSON except null.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if let Some(path) = none_in(value)? {
         return Err(PyTypeError::new_err(format!(
@@ -90,7 +90,6 @@ pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     })
 }
 
-/// The dotted path of the first None in dicts, lists and tuples.
 fn none_in(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if value.is_none() {
         return Ok(Some("value".to_owned()));
@@ -114,7 +113,6 @@ fn none_in(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(None)
 }
 
-/// The text of a value in TOML.
 fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut text = String::new();
     let written = toml_value(value)?.serialize(toml::ser::ValueSerializer::new(&mut text));
@@ -191,7 +189,6 @@ pub(crate) fn _scenario(
     Ok(scenario)
 }
 
-/// Parses seeds into the form of the command line.
 fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     const ALLOWED: &str = "an int from 0 on, a list of them, or a text such as \"1..=10\"";
     if let Ok(text) = value.extract::<String>() {
@@ -215,7 +212,6 @@ fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// Parses the number of simultaneous runs.
 pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(given) = given else { return Ok(0) };
     given.extract::<u16>().map(usize::from).map_err(|_| match given.repr() {
@@ -228,7 +224,6 @@ pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     })
 }
 
-/// Parses the name of a measure, or a list of names.
 fn measures_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = given.extract::<String>() {
         return Ok(vec![name]);
@@ -376,7 +371,6 @@ impl Scenario {
         self.checked.notes().to_vec()
     }
 
-    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let restore = py.import("fairwire._fairwire")?.getattr("_scenario")?;
         let (file, text) = match &self.source {

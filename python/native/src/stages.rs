@@ -16,9 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The Python program of a lab helper. It loads only this module, in an interpreter that reads no
-/// settings and has one thread, because a process with several threads cannot create a user
-/// namespace.
+/// The Python program of a lab helper. It loads only this module. Its interpreter reads no settings
+/// and has one thread, because a process with several threads cannot create a user namespace.
 const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
     l=m.ExtensionFileLoader('_fairwire',sys.argv[1]);\
     s=u.spec_from_file_location('_fairwire',sys.argv[1],loader=l);\
@@ -28,7 +27,6 @@ const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
 pub(crate) struct On(Vec<&'static dyn Stage>);
 
 impl On {
-    /// The stages in `given`: a name, or a list of names.
     pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         const ALLOWED: &str = "\"sim\", \"lab\", or a list of these";
         let wrong = || match given.repr() {
@@ -71,8 +69,7 @@ impl On {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Runs `scenario` on each stage, with the disciplines that the stage can run. Calls `note`
-    /// with the fraction done.
+    /// Calls `note` with the fraction done.
     pub(crate) fn run(
         &self,
         scenario: &Scenario,
@@ -92,8 +89,8 @@ impl On {
             runs.retain(|run| observed.keeps(run));
             Ok(runs)
         };
-        // Only building a discipline shows whether a stage can run it, so disciplines are built
-        // here.
+        // Only building a discipline shows whether a stage can run it, so disciplines are built in
+        // the scope of their classes.
         let done = own::within(classes, &Arc::<Run>::default(), || {
             Stages { all: &all, are_named: true }.run(scenario, stop.flag(), &mut run_on)
         });
@@ -165,7 +162,6 @@ impl WatchRuns for Watching<'_> {
     }
 }
 
-/// The error, if a stage failed or ran nothing.
 fn trouble(done: &SideBySide, scenario: &Scenario) -> Option<Trouble> {
     if let Some((stage, what)) = done.failed.first() {
         let message = format!("`{stage}` did not finish: {what}");
@@ -180,7 +176,6 @@ fn trouble(done: &SideBySide, scenario: &Scenario) -> Option<Trouble> {
     })
 }
 
-/// Configures the lab: each helper becomes a process of this interpreter that loads this module.
 fn start_helpers_by_python(py: Python<'_>) -> PyResult<()> {
     let interpreter: PathBuf = py.import("sys")?.getattr("executable")?.extract().unwrap_or_default();
     if interpreter.as_os_str().is_empty() {

@@ -52,7 +52,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// Converts `table`. Values of an axis with a common unit become numbers in this unit.
+    /// If the values of an axis have a common unit, they become numbers in this unit.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -70,7 +70,6 @@ impl SweepPlan {
         Table::with_units(columns::Table::new(columns), keys, &units)
     }
 
-    /// Reads from the store without Python's lock.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -80,7 +79,6 @@ impl SweepPlan {
         read.map_err(|error| raised(py, &error.into()))
     }
 
-    /// The names of the columns that identify the run of a row.
     fn keys(&self, last: &'static str) -> Vec<&str> {
         let axes = self.plan.axes.iter().map(|axis| axis.key.as_str());
         axes.chain(["discipline", last]).filter(|name| !name.is_empty()).collect()
@@ -89,7 +87,6 @@ impl SweepPlan {
 
 #[pymethods]
 impl SweepPlan {
-    /// The sweep described by `plan`, a dict with the keys of a plan file, over `scenario`.
     #[new]
     fn new(scenario: &Bound<'_, Scenario>, plan: &Bound<'_, PyAny>, folder: PathBuf) -> PyResult<Self> {
         let py = plan.py();
@@ -120,25 +117,21 @@ impl SweepPlan {
         Ok((restore, (base, text, file, self.folder.clone())))
     }
 
-    /// The number of runs.
     #[getter]
     fn runs(&self) -> usize {
         self.plan.runs()
     }
 
-    /// The number of cells.
     #[getter]
     fn cells(&self) -> usize {
         self.plan.cells.len()
     }
 
-    /// The seeds of each cell.
     #[getter]
     fn seeds(&self) -> Vec<u64> {
         self.plan.seeds.clone()
     }
 
-    /// The recorded measures of each run.
     #[getter]
     fn measures(&self) -> Vec<String> {
         self.plan.measures.clone()
@@ -157,13 +150,11 @@ impl SweepPlan {
         self.plan.notes.clone()
     }
 
-    /// The folder of the results.
     #[getter]
     fn store(&self) -> PathBuf {
         self.folder.clone()
     }
 
-    /// The cost of the missing runs, estimated by a pilot.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cost = while_looking(py, &Progress::Hidden, |_, stop| self.plan.cost(&self.folder, stop.flag()))?;
         let cost = cost.map_err(|error| raised(py, &error))?;
@@ -176,7 +167,6 @@ impl SweepPlan {
         Ok(dict)
     }
 
-    /// The runs missing from the store.
     fn missing(&self, py: Python<'_>) -> PyResult<Table> {
         let missing = self.read(py, Plan::missing)?;
         let count = |name, of: &dyn Fn(&Run) -> u64| Column::new(name, Cells::counts(missing.iter().map(of)));
@@ -187,7 +177,6 @@ impl SweepPlan {
         self.table_of(columns::Table::new(all), &["row"])
     }
 
-    /// Why the run in this row of the plan is missing.
     fn explain(&self, py: Python<'_>, row: usize) -> PyResult<String> {
         let run = self.plan.run_of_row(row).ok_or_else(|| {
             PyIndexError::new_err(format!("there is no row {row}; allowed: 0 to {}", self.plan.runs() - 1))
@@ -227,8 +216,8 @@ impl SweepPlan {
         ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
     }
 
-    /// Divides the missing runs into at most `max` shards of about `seconds` each, or longer if
-    /// `max` such shards are too few.
+    /// Divides the missing runs into at most `max` shards. A shard lasts about `seconds`, or longer
+    /// if `max` such shards are too few.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())
@@ -282,9 +271,9 @@ pub(crate) fn _sweep_plan(
 
 type Number = fn(&str) -> Option<f64>;
 
-/// The unit of an axis's numbers, and the function that converts the values to numbers. The unit is
-/// that of all values, or else the default unit of their type. `None` if a value is not a quantity,
-/// or if types differ.
+/// The unit of an axis's numbers, and the function that converts values to numbers. The unit is the
+/// values' common unit, or else their type's default. `None` if a value is not a quantity, or if
+/// types differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

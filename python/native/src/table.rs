@@ -24,7 +24,6 @@ const WIDTH: usize = 100;
 
 const STAGE: &str = "stage";
 
-/// The metadata keys of a column.
 const DESCRIPTION: &str = "description";
 const UNIT: &str = "unit";
 
@@ -46,7 +45,6 @@ impl Table {
         Table::with_units(table, keys, &BTreeMap::new())
     }
 
-    /// Like [`new`](Self::new), with a column for the stage of each row if `stages` names them.
     pub(crate) fn of_runs(table: columns::Table, keys: &[&str], stages: Option<Cells>) -> PyResult<Self> {
         const AFTER: &str = "discipline";
         let Some(stages) = stages else { return Table::new(table, keys) };
@@ -58,7 +56,6 @@ impl Table {
         Table::new(columns::Table::new(columns), &keys.collect::<Vec<_>>())
     }
 
-    /// Like [`new`](Self::new), with the units of some columns.
     pub(crate) fn with_units(
         table: columns::Table,
         keys: &[&str],
@@ -81,7 +78,6 @@ impl Table {
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
-    /// At most the first `rows` values of column number `at`.
     fn values<'py>(&self, py: Python<'py>, at: usize, rows: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column(at);
         let column = column.slice(0, rows.min(column.len()));
@@ -89,8 +85,7 @@ impl Table {
             DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
             DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
             _ => {
-                // Each distinct text becomes one Python object, regardless of the number of rows
-                // that contain it.
+                // Each distinct text becomes one Python object.
                 let texts = column.as_dictionary::<Int32Type>();
                 let distinct = PyList::new(py, texts.values().as_string::<i32>().iter())?;
                 let text = |place: Option<i32>| match place {
@@ -138,7 +133,6 @@ impl Table {
         columns::Table::new(self.columns().into_iter().zip(self.batch.columns()).map(column).collect())
     }
 
-    /// The first rows, aligned.
     fn rows_as_text(&self, py: Python<'_>) -> PyResult<String> {
         let mut lines = vec![String::new(); self.batch.num_rows().min(SHOWN_AS_TEXT) + 1];
         for (at, name) in self.columns().into_iter().enumerate() {
@@ -250,8 +244,8 @@ impl Table {
         self.metadata(column, DESCRIPTION)
     }
 
-    /// The unit of an axis's numbers, such as "packets", if the plan gives one. Empty for other
-    /// columns, whose names or descriptions state the unit.
+    /// The unit of a column with an axis's numbers, such as "packets", if the plan gives one. Empty
+    /// for other columns, whose names or descriptions state the unit.
     fn unit(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
         self.metadata(column, UNIT)
     }
@@ -261,7 +255,7 @@ impl Table {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }
 
-    /// Raises TypeError, since an iteration could mean rows or columns, in several orders.
+    /// Raises TypeError, since an iteration could mean rows or columns.
     fn __iter__(&self) -> PyResult<Py<PyAny>> {
         let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
                        `table.columns`, `table.to_polars().iter_rows()`";
@@ -293,9 +287,9 @@ impl Table {
         slf.py().import("pandas")?.call_method1("DataFrame", (data,))
     }
 
-    /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. If a
-    /// column `measure` names the meaning of `value`, each measure becomes a variable, and objects
-    /// of every `kind` share the dimension `name`. Missing values are nan. Needs the extra
+    /// An xarray.Dataset with the dimensions `keys`. The other columns are variables. If the table
+    /// has a column `measure`, the column `value` becomes one variable per measure. Objects of
+    /// every `kind` then share the dimension `name`. Missing values are nan. Needs the extra
     /// `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
@@ -306,12 +300,10 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// Are the rows equal, and the columns, including their descriptions and units?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Table>().is_ok_and(|other| self == other.get())
     }
 
-    /// The contents of a pickle.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
         let mut file = Vec::new();
         parquet::write(&mut file, &self.by_columns()).map_err(ours)?;
@@ -335,7 +327,6 @@ impl Table {
         if rows == 0 { Ok(head) } else { Ok(format!("{head}\n{}", self.rows_as_text(py)?)) }
     }
 
-    /// The first rows, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let escape = py.import("html")?.getattr("escape")?;
         let cell = |tag: &str, text: &str| -> PyResult<String> {

@@ -1,5 +1,4 @@
-//! Recorders of a scenario's runs: samples over time, histograms of waiting times and of one-way
-//! delays, transfers, packets.
+//! Recorders of a scenario's runs.
 
 use crate::stages::On;
 use crate::table::Table;
@@ -19,7 +18,7 @@ use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The maximum number of flows with recorded one-way delays, because each histogram takes 60 kB.
+/// The most flows with recorded one-way delays. Each has a histogram of 60 kB.
 const MAX_ONE_WAY: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +34,6 @@ pub(crate) struct Watching {
     is_unbounded: bool,
 }
 
-/// The data to record, as keywords of `run`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keywords {
     pub(crate) flows: bool,
@@ -75,8 +73,8 @@ impl Watching {
         })
     }
 
-    /// Checks the recordings against the stages in `on`: only the simulator can record anything but
-    /// samples. Returns a note if other stages lack some of the recordings.
+    /// Checks the recordings: only the stage `sim` can record anything but samples. Returns a note
+    /// if other stages in `on` lack some recordings.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [
@@ -158,7 +156,6 @@ impl Watch {
         Ok(Watch { watching, warm_up, sim, finished: Mutex::default() })
     }
 
-    /// The recorder of samples of a run on `stage`, which is not the simulator.
     #[cfg(target_os = "linux")]
     pub(crate) fn sampled(&self, which: RunId<'_>, stage: &'static str) -> Sampling<'_> {
         Sampling { watch: self, seen: RunSamples::new(self.watching, self.warm_up, which, stage) }
@@ -168,7 +165,7 @@ impl Watch {
         self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
-    /// The records of `runs`, in their order. A run that a Python class ended has no records.
+    /// The records of `runs`, in the same order. A run that a Python class ended has no records.
     pub(crate) fn seen(self, runs: &[RunRecord]) -> WatchedRuns {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let of = |run: &RunRecord| (run.discipline.clone(), run.stage.clone(), run.seed);
@@ -230,7 +227,7 @@ struct RunSamples {
     watching: Watching,
     warm_up: Time,
     discipline: String,
-    /// The stage; empty if results do not name it.
+    /// The stage; empty if results do not name stages.
     stage: &'static str,
     seed: u64,
     rows: SampledRows,
@@ -267,7 +264,6 @@ impl RunSamples {
         }
     }
 
-    /// The names of the flows, or of the links, with the bins of their delays.
     fn bins(&self, of_flows: bool) -> Vec<Binned> {
         if !of_flows {
             return self.delays.clone();
@@ -396,7 +392,6 @@ struct Happened<'a> {
 }
 
 impl WatchedRuns {
-    /// The tables of the records, by name.
     pub(crate) fn tables(self) -> PyResult<BTreeMap<&'static str, Table>> {
         let Watching { every, has_delays, has_transfers, has_one_way, has_packets, .. } = self.watching;
         let mut tables = BTreeMap::new();
@@ -418,13 +413,11 @@ impl WatchedRuns {
         Ok(tables)
     }
 
-    /// The stage of each row, if results name stages; `rows` returns the number of rows of a run.
     fn stages(&self, rows: impl Fn(&RunSamples) -> usize) -> Option<Cells> {
         let of = |run: &RunSamples| std::iter::repeat_n(run.stage, rows(run));
         self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))
     }
 
-    /// One row per time, object and measure, in the order of the runs.
     fn series(&self) -> PyResult<Table> {
         let rows = || {
             self.runs.iter().flat_map(|run| {
@@ -450,7 +443,6 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Sampled<'_>>(cells), keys, self.stages(|run| run.rows.len()))
     }
 
-    /// One row for each bin of each link or flow in each run.
     fn waited(&self, of_flows: bool) -> PyResult<Table> {
         let all: Vec<(&RunSamples, Vec<Binned>)> =
             self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
@@ -471,7 +463,6 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Waited<'_>>(cells), keys, stages)
     }
 
-    /// One row for each transfer and each page, in the order in which a run reports them.
     fn completed(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.completed.iter().map(move |one| (run, one)));
         let took = |one: &TransferEvent| one.at.since(one.since);
@@ -492,7 +483,6 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<CompletedRecord>(cells), &[], stages)
     }
 
-    /// One row per packet and event, in the order of time.
     fn packets(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.packets.iter().map(move |one| (run, one)));
         let names: Vec<Vec<String>> = self

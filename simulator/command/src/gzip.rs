@@ -13,7 +13,7 @@ const TRAILER_BYTES: usize = 8;
 const MOST: usize = 128 << 20;
 const LEVEL: u8 = 6;
 
-/// Compresses `bytes`. Equal input gives an equal file.
+/// Compresses into a gzip file. Equal input gives an equal file.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![MAGIC[0], MAGIC[1], DEFLATE, 0, 0, 0, 0, 0, 0, 255]; // no time, no system
     out.extend(miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));

@@ -52,7 +52,6 @@ pub(crate) fn close(out: &mut String) {
     *out += &format!("</main>\n<script type=\"module\">\n{SCRIPT}</script>\n</body>\n</html>\n");
 }
 
-/// Does `html` close each element that it opens? Skips text and the script.
 #[cfg(test)]
 pub(crate) fn is_balanced(html: &str) -> bool {
     const EMPTY: [&str; 3] = ["meta", "!doctype", "input"];

@@ -1,16 +1,14 @@
 //! The simulator's allocator: the system's for small pieces, and huge pages for large ones.
 //!
 //! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
-//! these accesses also miss the TLB, and the kernel clears each page separately. So this allocator
-//! requests huge pages, which most distributions' kernels provide on request.
+//! these accesses also miss the TLB, and the kernel clears each page separately.
 //!
-//! Large pieces come directly from the kernel, each aligned to a huge page. When one grows, the
-//! kernel remaps its pages: no data is copied, and nothing is cleared twice.
+//! Large pieces come directly from the kernel. When one grows, the kernel remaps its pages: no data
+//! is copied, and nothing is cleared twice.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, with pieces of at least [`LARGE`] bytes from the kernel.
 #[derive(Debug)]
 pub(crate) struct HugePages;
 
@@ -200,8 +198,8 @@ mod tests {
     fn a_piece_keeps_its_contents_when_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: the piece is used within its size, and freed with its layout. After each change,
-        // only bytes within both sizes are read before a write.
+        // SAFETY: the piece is used within its size, and freed with its layout. After a change of
+        // size, only bytes that were written before the change are read.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;

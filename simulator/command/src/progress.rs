@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
-/// The columns next to the message: a bar of ten letters, `100 %`, and the times.
+/// The columns beside the message, for a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// The minimum progress, as a fraction, and the minimum elapsed time for an estimate of the total
-/// time.
+/// The total time is estimated only after this fraction of the work and this elapsed time.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
 /// The part of a command that a bar shows. `from` and `to` are the fractions of the command that
@@ -38,8 +37,8 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The part of the command that remains, if it will take `rest`. The work so far counts with
-    /// its elapsed time.
+    /// The rest of the command, if it takes `rest`. The elapsed time gives the fraction that is
+    /// done.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
@@ -114,8 +113,7 @@ fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
-/// The progress in words, such as `45 %  12s of about 27s`. The estimate appears only after enough
-/// progress.
+/// The progress in words, such as `45 %  12s of about 27s`.
 fn shown(fraction: f64, elapsed: Duration) -> String {
     let percent = (100.0 * fraction) as u32;
     let (enough, long) = FIRST_GUESS;

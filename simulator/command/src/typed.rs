@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// The complete command line, quoted for a shell, with the program's name without its folder.
 pub(crate) fn command() -> String {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();

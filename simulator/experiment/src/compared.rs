@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The tolerances for each stage and discipline for which the scenario sets none. Some measures are
-/// only shown. docs/stages.md gives the reasons.
+/// The tolerances for each stage and discipline for which the scenario sets none. docs/stages.md
+/// gives the reasons.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),
@@ -76,8 +76,6 @@ pub(crate) mod tests {
         parse("one.toml", &text, &Overrides::default()).expect("a scenario")
     }
 
-    /// A report on the first discipline. `parts` has each stage, and the fraction of the link that
-    /// its only group received.
     fn report(scenario: &Scenario, parts: &[(&str, f64)]) -> Report {
         let run = |(stage, part): &(&str, f64)| {
             let run = run_single(scenario, 0, 1, &mut |_| ControlFlow::Continue(()), None);

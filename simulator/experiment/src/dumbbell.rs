@@ -32,7 +32,7 @@ pub struct Dumbbell {
     pub senders: Vec<Sender>,
 }
 
-/// A flow of a dumbbell, or one of its on-times: its group, its source and its round-trip time.
+/// A flow of a dumbbell, or one of its on-times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// The sender's name in results, such as `tcp.3`.
@@ -112,7 +112,7 @@ impl Dumbbell {
     /// Reduces `plan` under `seed` to the data that real senders need.
     ///
     /// # Errors
-    /// If the plan has a feature that real senders cannot run. The error names the feature.
+    /// If the plan has a feature that real senders cannot run.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
         let shared = Shared::of(plan, seed)?;
@@ -133,7 +133,7 @@ impl Shared {
     /// Reduces `plan` to one link under `seed`.
     ///
     /// # Errors
-    /// If the plan contains more than that.
+    /// If the plan has another link, or a feature that [`Shared`] lacks.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let spec = plan.scenario.spec();
         if spec.shared_link().is_none() {
@@ -236,7 +236,7 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
 }
 
 /// Checks that no group stops early, because all flows on `stage` send until the end. `group` has a
-/// `stop` or `on`; `None` if there is no such group.
+/// `stop` or `on`; `None` if no group has.
 ///
 /// # Errors
 /// If there is such a group.
@@ -329,7 +329,6 @@ fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     std::iter::once(link.rate).chain(fastest).chain(steps.iter().filter_map(|step| step.rate))
 }
 
-/// The round-trip times of a group's flows, over the access links of both ends and the shared link.
 fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> {
     let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());

@@ -1,5 +1,4 @@
-//! The functions that the stage `lab` and a shell share: a direction of the datapath, and its
-//! views.
+//! The functions that the stage `lab` and a shell share.
 
 use crate::view::{FlowView, LinkView};
 use fairwire_core::units::Amount;
@@ -20,8 +19,6 @@ pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
 }
 
-/// A pool with frames for twice as many full-size packets as `buffer` holds at `rate`, and
-/// [`SPARE_FRAMES`] for a burst.
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
     // At most a million frames, because an extreme scenario could take all memory. Further frames
@@ -30,7 +27,7 @@ pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSiz
     PoolSize { frames, frame_bytes }
 }
 
-/// The view of `link` at `now`, with this name and rate. Waits are those of the last second.
+/// The view of `link`. The percentiles of waits cover the last second.
 pub(crate) fn link_view(
     name: &str,
     rate_bps: f64,

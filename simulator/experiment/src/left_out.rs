@@ -64,11 +64,10 @@ pub enum Because<'a> {
     NotMeasured,
 }
 
-/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of
-/// their disciplines, because these were `left_out` or the measure is missing.
+/// The `[[agree]]` tables of `scenario` that a stage in `report` judged under none of the tables'
+/// disciplines. Either these disciplines were `left_out`, or the measure is missing.
 ///
-/// The first stage is the reference. Excludes tables whose disciplines were left out only because
-/// this machine lacks something.
+/// Excludes tables whose disciplines were left out only because this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,
@@ -101,8 +100,6 @@ pub fn unjudged<'a>(
     found
 }
 
-/// Is `tolerance` never judged, although `stage` and the first stage both ran one of its
-/// disciplines?
 fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> bool {
     let is_run = runs_beside_first(report, stage).any(|label| tolerance.is_under(label, stage));
     let is_judged = report.agreement.iter().any(|one| {

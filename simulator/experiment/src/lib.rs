@@ -1,11 +1,8 @@
-//! An experiment that can be run anywhere.
+//! Runs a scenario on any [`Stage`].
 //!
-//! A scenario specifies flows, shared links and disciplines. A [`Stage`] can run it:
 //! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's own TCP and
 //! UDP through the same compiled discipline. Other crates [offer](offer) further stages. Every
 //! stage produces the same type of record, so results can be [`compared`].
-//!
-//! A stage reports the disciplines of a scenario that it cannot run, and runs the others.
 //!
 //! A [shell] is not a stage: it runs a user's own command behind the scenario's link.
 

@@ -32,7 +32,7 @@ impl Plan<'_> {
         fairwire_scenario::network(self.scenario, self.discipline, seed)
     }
 
-    /// The discipline with its parameters, in the form that other files use.
+    /// The discipline, with all its parameters from the scenario.
     pub fn choice(&self) -> Choice {
         fairwire_scenario::discipline(self.scenario, self.discipline)
     }

@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Follows the runs of a scenario on a stage. Each concurrent run has its own thread.
 pub trait WatchRuns: Sync {
-    /// Called when a run starts, on the run's thread. Returns the watcher of the run. `which` is as
-    /// in the simulator, so a run has the same index on all stages.
+    /// Called when a run starts, on the run's thread. `which` is as in the simulator, so a run has
+    /// the same index on all stages.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Called several times a second with the fraction of all runs that is done.
@@ -158,7 +158,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Barrier;
 
-    /// A stage that returns a run for each request, and counts concurrent runs.
     struct Counting {
         clock: Clock,
         at_work: AtomicUsize,

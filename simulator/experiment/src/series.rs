@@ -77,8 +77,8 @@ impl Rhythm {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
-    /// The time, after the start, of the sample due `now`. If a busy machine missed several
-    /// samples, this is the last of them.
+    /// Takes the sample due `now`, and returns its time after `start`. If a busy machine missed
+    /// samples, only the last is taken.
     pub fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {

@@ -38,9 +38,9 @@ pub trait Stage: Sync {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed>;
 
-    /// Runs `scenario` under each of its `disciplines` (indices in its list) and seeds. Runs are
-    /// sequential, or `jobs` at a time (0: one per core) if the stage's [`Clock`] is not a
-    /// machine's.
+    /// Runs `scenario` under each of its `disciplines` (indices in its list) and seeds. On a stage
+    /// with [`Clock::Machine`], runs are sequential. On other stages, `jobs` runs are concurrent
+    /// (0: one per core).
     ///
     /// If `stop` becomes true, returns the finished runs, in the order of disciplines and seeds.
     /// The caller names the stage in the records.
@@ -95,13 +95,12 @@ pub struct CannotRun {
 }
 
 impl CannotRun {
-    /// An error of the plan: `given` is the feature that the stage cannot run, `allowed` the
-    /// alternatives.
+    /// An error of the plan.
     pub fn new(given: impl Into<String>, allowed: impl Into<String>) -> Self {
         CannotRun { given: given.into(), allowed: allowed.into(), is_machines: false }
     }
 
-    /// An error of this machine: `given` is what it lacks, `allowed` the remedy.
+    /// An error of this machine.
     pub fn lacking(given: impl Into<String>, allowed: impl Into<String>) -> Self {
         CannotRun { is_machines: true, ..CannotRun::new(given, allowed) }
     }
@@ -126,8 +125,8 @@ impl From<RunError> for Failed {
 }
 
 impl Failed {
-    /// Why the plan, which was only checked, cannot run. A failure of the machine also becomes such
-    /// a reason.
+    /// The reason why a checked plan cannot run. A failure of the machine also becomes such a
+    /// reason.
     pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,

@@ -25,8 +25,7 @@ pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
     value.abs() <= MAX_VALUE && (axis.scale == Scale::Linear || value >= MIN_VALUE)
 }
 
-/// The span of `axis` for `values`. Values that cannot be drawn are skipped. The span covers the
-/// paper's range, and more if values exceed that range.
+/// The axis's span, which covers at least `values` and the paper's range.
 pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientation) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);
@@ -97,7 +96,6 @@ fn tame(value: f64) -> f64 {
     if value.abs() < MIN_VALUE { 0.0 } else { value }
 }
 
-/// The distance of ticks: 1, 2 or 5 times a power of ten, large enough to limit their number.
 fn step(length: f64) -> f64 {
     let power = pow(10.0, log10(length / MAX_TICKS).floor());
     let fits = |step: &f64| length / step <= MAX_TICKS;
@@ -114,8 +112,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span of an axis with `names` names, at the positions 0, 1, ..., each in the middle of
-    /// its column.
+    /// The span of an axis with `names` names, at the positions 0, 1, ...
     pub(super) fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
@@ -144,7 +141,6 @@ impl Span {
         self.beyond(value.clamp(self.low, self.high)).clamp(0.0, 1.0)
     }
 
-    /// Like [`Span::share`], but outside 0 to 1 for values beyond the ends.
     pub(super) fn beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),

@@ -20,8 +20,7 @@ pub(super) fn width(panel: &Panel) -> f64 {
     bars as f64 * (VALUE_WIDTH + 0.1) / (1.0 - GAP)
 }
 
-/// Draws a bar with its interval for each line in each column. The references are horizontal lines,
-/// and the paper's number is a diamond.
+/// Draws the bars. A hollow diamond is the paper's number.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let spread = (plot.bounds.right - plot.bounds.left) / columns.names.len().max(1) as f64;

@@ -63,7 +63,6 @@ impl Frame {
     }
 }
 
-/// The width of the picture: enough for a wide table, or for many bars if permitted.
 pub(super) fn width(panels: &[Panel], is_as_wide_as_bars: bool) -> f64 {
     let wanted = |panel: &Panel| match panel.kind {
         Kind::Table | Kind::Grid => table::width(panel),
@@ -190,7 +189,7 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     }
 }
 
-/// Draws names below the axis. If space is short, they are slanted, and some are omitted.
+/// If space is short, names are slanted, and some are omitted.
 fn names(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
     let names = Columns::new(panel).names;
     let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;
@@ -262,7 +261,6 @@ pub(super) fn up(panel: &Panel) -> Span {
     let ends = drawn(panel)
         .filter_map(|mark| mark.y_half_width.map(|half| [mark.y - half, mark.y + half]))
         .flatten();
-    // If no mean is below zero, the axis does not extend below zero.
     let lowest = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
     let ends = ends.filter(|end| end.is_finite()).map(|end| end.clamp(lowest, high + room));
     fit(&panel.y, means.iter().copied().chain(ends), Orientation::Vertical)

@@ -74,7 +74,6 @@ impl Plot {
         Place { x: self.x(mark.x), y: self.y(mark.y) }
     }
 
-    /// Like [`Plot::y`], but outside the plot for values beyond its ends.
     pub(super) fn y_beyond(&self, value: f64) -> f64 {
         self.up(self.y.beyond(value))
     }

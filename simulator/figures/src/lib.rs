@@ -1,9 +1,9 @@
 //! Figures: lines, bars, curves and tables. Each figure is an SVG for light and dark screens and
 //! for print. A figure for a paper is an SVG, a PDF or a pgfplots picture in column width.
 //!
-//! This crate writes the SVG itself, so that colours follow the reader's theme through CSS.
-//! `plotters` (0.3.7), which draws the benchmarks' pictures, writes each colour into its element. A
-//! figure consists of [`Panel`]s, which contain data but not its origin.
+//! This crate writes the SVG itself, so that colours follow the reader's theme through CSS;
+//! `plotters` writes each colour into its element. A figure consists of [`Panel`]s, which contain
+//! data but not its origin.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -83,7 +83,6 @@ impl Figure<'_> {
         short(&out)
     }
 
-    /// The panels, with curves reduced to the drawn points.
     fn drawn(&self, setting: Setting) -> Vec<Panel> {
         let mut panels: Vec<Panel> = self.panels.iter().map(|panel| lines::thinned(panel, setting)).collect();
         if self.has_one_scale {
@@ -150,8 +149,8 @@ fn short(svg: &str) -> String {
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
 const DETAIL_LINE: f64 = 18.0;
-/// The maximum number of lines for the title and for the detail. Longer text is cut; the picture's
-/// description has the complete text.
+/// The maximum number of lines for the title, and for each line of the detail. Longer text is cut,
+/// but complete in the picture's description.
 const MAX_LINES: usize = 2;
 
 struct Head<'a> {
@@ -221,7 +220,6 @@ mod tests {
         svg
     }
 
-    /// Checks that each number in a path or in a position attribute is within the picture.
     fn all_is_inside(svg: &str) {
         let size: Vec<f64> = ["width=\"", "height=\""]
             .map(|name| svg.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
@@ -303,7 +301,7 @@ mod tests {
             one.lines[0].marks[0].y_half_width = Some(100.0);
             let cut = drawn(&[one]);
             assert!(cut.contains("an arrowhead: the interval goes on outside of the picture"), "{kind:?}");
-            // A cap is one stroke; an arrowhead has two, which start at its tip.
+            // Each of an arrowhead's two strokes is an `L` in the path. A cap has none.
             let class = if kind == Kind::Bars { "onbar" } else { "whisker" };
             let strokes = |svg: &str| {
                 svg.split(class)

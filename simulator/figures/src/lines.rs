@@ -93,7 +93,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     if !whiskers.is_empty() {
         *out += &format!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line));
     }
-    // The markers of a line are one path without titles, because a page has a table of the numbers.
+    // In a page, the markers of a line are one path without titles, because a table has the
+    // numbers.
     let mut together = String::new();
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
@@ -115,8 +116,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The range of the line over draws of the settings that the paper leaves open, as an outline:
-/// forwards along the smallest values, back along the largest.
+/// The range of the line over draws of the settings that the paper leaves open, as an outline.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -133,7 +133,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     path + "Z"
 }
 
-/// The intervals of `mark`. An end outside the plot becomes an arrowhead at the plot's edge.
+/// The path of a mark's intervals. An end outside the plot becomes an arrowhead at the plot's edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     let Place { x, y } = plot.place(mark);
     let mut path = String::new();
@@ -163,8 +163,7 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// An arrowhead at `tip`, where an interval leaves the plot. Its two strokes lead back into the
-/// plot, in the direction `[right, down]`.
+/// An arrowhead at `tip`, whose two strokes lead back in the direction `[right, down]`.
 pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
@@ -179,7 +178,6 @@ pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     )
 }
 
-/// A line through `points`, interrupted where a point is missing.
 fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     let mut path = String::new();
     let mut is_begun = false;
@@ -198,8 +196,7 @@ fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     path
 }
 
-/// A curve of many points, interrupted where one is missing. Coordinates are relative, rounded to
-/// points or tenths of points.
+/// A curve of many points, interrupted where one is missing.
 fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
     let whole = |points: f64| (points * grain).round() as i64;
@@ -222,8 +219,8 @@ fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     path
 }
 
-/// `panel` with its curves reduced to the drawn points. A point is the mean of neighbouring marks,
-/// or missing if one of them cannot be drawn.
+/// Replaces neighbouring marks of a long curve by their mean, which is missing if one of them
+/// cannot be drawn.
 pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     let mut panel = panel.clone();
     let most = if setting == Setting::InPage { MAX_IN_PAGE } else { MAX_ALONE };

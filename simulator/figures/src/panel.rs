@@ -38,7 +38,7 @@ impl Panel {
     }
 
     /// The position of `value` from 0 to 1, on the scale of the vertical axis: between the ends of
-    /// its range, or between the smallest and the largest value.
+    /// its range or, without a range, between the extreme values.
     pub fn shade(&self, value: f64) -> f64 {
         let values = || self.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
         let [low, high] = self.y.range.unwrap_or_else(|| {
@@ -79,7 +79,7 @@ pub enum Kind {
     Table,
     /// Marks without lines, with error bars in both directions if available.
     Scatter,
-    /// A step curve: a distribution.
+    /// A step curve, for a distribution.
     Steps,
     /// A table whose cells are coloured by their values: one row per line, one column per position.
     Grid,

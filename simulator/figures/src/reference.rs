@@ -8,7 +8,6 @@ use crate::style::escaped;
 
 const GAP: f64 = 5.0;
 
-/// The values of `panel`'s references that must be on its axis.
 pub(super) fn values(panel: &Panel) -> impl Iterator<Item = f64> {
     let ends = |one: &Reference| [one.y].into_iter().chain(one.band.into_iter().flatten());
     panel.reference.iter().flat_map(ends).filter(|y| can_show(&panel.y, *y))
@@ -35,7 +34,7 @@ pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the horizontal lines, below our lines but above bars.
+/// Draws the horizontal lines, behind the panel's lines but in front of bars.
 pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (left, right, y) = (plot.bounds.left, plot.bounds.right, plot.y(one.y));
@@ -43,8 +42,8 @@ pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the labels of the horizontal lines at their right end. A panel with bars would hide labels
-/// there, and has them in the legend.
+/// Draws the labels of the horizontal lines at their right ends. Bars would hide them, so a panel
+/// with bars has them in the legend.
 pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (x, y) = (plot.bounds.right - GAP, (plot.y(one.y) - GAP).max(0.0));

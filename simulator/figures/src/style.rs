@@ -17,8 +17,7 @@ pub enum Setting {
 /// Colours for light and dark backgrounds.
 ///
 /// The first colours are those of Okabe and Ito ("Color universal design", 2008). The others were
-/// chosen by a search so that any two can be distinguished with any colour vision; a test below
-/// verifies this. Markers differ as well.
+/// chosen by a search so that any two can be distinguished with any colour vision.
 pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
@@ -115,7 +114,6 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` wrapped into at most `max_lines` lines. If it is longer, the last line is cut.
 pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String> {
     let lines = textwrap::wrap(text, letters.max(1.0) as usize);
     let mut shown: Vec<String> = lines.iter().take(max_lines).map(|line| line.to_string()).collect();
@@ -129,9 +127,9 @@ pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String>
 mod tests {
     use super::*;
 
-    /// Matrices that convert linear RGB to the colours perceived without one kind of cones. The
-    /// first is for full colour vision. Source: Machado, Oliveira and Fernandes, "A
-    /// physiologically-based model for simulation of color vision deficiency", 2009, severity 1.0.
+    /// Matrices from linear RGB to perceived colours: for full colour vision, then without each
+    /// kind of cones. Source: Machado, Oliveira and Fernandes, "A physiologically-based model for
+    /// simulation of color vision deficiency", 2009, severity 1.0.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

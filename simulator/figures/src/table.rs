@@ -1,5 +1,4 @@
-//! Draws a table: one row per line, one column per position, with the paper's number below ours. A
-//! grid's cells are coloured.
+//! Draws a table: one row per line, one column per position, with the paper's number below ours.
 
 use crate::axis::can_show;
 use crate::layout::{Bounds, Columns};
@@ -58,7 +57,6 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
 }
 
-/// Draws the table, with wider columns if the picture is wider than needed.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let mut end = MARGIN + name_width(panel);
     let columns = column_widths(panel).into_iter().map(|width| {
@@ -99,7 +97,6 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     }
 }
 
-/// A caption that explains the cells. The caption of a grid follows its colour scale.
 fn caption(panel: &Panel) -> Option<String> {
     let shades = (panel.kind == Kind::Grid).then(|| {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };
@@ -203,8 +200,8 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A number rounded to what its colour can show: to a hundredth of the range of a linear axis, or
-/// else to three digits. The tooltip has all digits.
+/// The number in a cell, rounded on a linear axis to what colours can show: a hundredth of the
+/// range.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

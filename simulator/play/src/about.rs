@@ -37,7 +37,7 @@ pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Recorded) -> Value
 }
 
 /// Every component that a scenario may name, with its parameters, as in `fairwire list` and
-/// `fairwire describe`. For a source, also a complete example of its use.
+/// `fairwire describe`. A source also has a complete example.
 pub(crate) fn catalogue() -> Value {
     parts::all()
         .map(|part| {
@@ -59,8 +59,7 @@ fn field(field: &Field) -> Value {
     })
 }
 
-/// A source as written in a scenario: its name or, if it has required parameters, a table with its
-/// example.
+/// A source as written in a scenario.
 fn typed(entry: &source::Entry) -> Value {
     let name = entry.name;
     if entry.needed().is_none() {

@@ -1,4 +1,4 @@
-//! The state of all runs, and the samples since the previous request for it.
+//! The state of all runs, and their samples since the previous frame.
 
 /// The state of every side.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,14 @@ pub struct Sample {
     pub waiting_bytes: f64,
     /// The rate of the link, bit/s.
     pub link_bps: f64,
-    /// The mean wait of the packets that left, seconds. This and both percentiles are NaN if no
-    /// packet left.
+    /// The mean queueing delay of the packets that left, seconds. It and both percentiles are NaN
+    /// if none left.
     pub wait_mean_s: f64,
-    /// The median of the waits.
+    /// The median of the queueing delays, seconds.
     pub wait_p50_s: f64,
-    /// The 99th percentile of the waits.
+    /// The 99th percentile of the queueing delays, seconds.
     pub wait_p99_s: f64,
-    /// Packets dropped, by the number of the cause.
+    /// Packets dropped, indexed by cause.
     pub dropped: Vec<f64>,
     /// Per flow.
     pub flows: Vec<FlowSample>,

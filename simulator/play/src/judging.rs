@@ -6,16 +6,14 @@ use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Relati
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// The complete runs that verdicts need: under every discipline and seed of a scenario, as in
-/// `fairwire run`.
+/// The complete runs that verdicts need: under every discipline and seed of a scenario.
 #[derive(Default)]
 pub(crate) struct Judging {
     runs: Vec<RunRecord>,
 }
 
 impl Judging {
-    /// Makes the next run, if one remains, and reports the number of runs made. Once all runs are
-    /// made, it also returns the judgements.
+    /// Makes the next run, if one remains.
     pub(crate) fn advance(&mut self, scenario: &Scenario) -> Result<Value, PlayError> {
         let all = pairs(scenario);
         if let Some(&(discipline, seed)) = all.get(self.runs.len()) {
@@ -31,7 +29,6 @@ impl Judging {
     }
 }
 
-/// The index of the discipline, and the seed, of each run.
 pub(crate) fn pairs(scenario: &Scenario) -> Vec<(usize, u64)> {
     let spec = scenario.spec();
     let of = |discipline| spec.seeds.as_slice().iter().map(move |&seed| (discipline, seed));

@@ -1,9 +1,8 @@
 //! A simulation that can be watched while it runs.
 //!
 //! A [`Player`] owns the runs of a scenario under its first two disciplines, side by side under one
-//! seed. It advances to a simulated time, and returns data for a page to draw the time since the
-//! previous advance. [`answer`] does the same for byte messages, so a page can have its player in
-//! WebAssembly or in another process.
+//! seed. [`answer`] controls it by byte messages, so a page can have its player in WebAssembly or
+//! in another process.
 //!
 //! ```
 //! use fairwire_core::Time;

@@ -96,7 +96,6 @@ fn text(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }
 
-/// The records that `fairwire run` would produce.
 fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     let scenario = wanted.checked()?;
     let mut records = Vec::new();
@@ -106,7 +105,6 @@ fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     Ok(records)
 }
 
-/// The measures of every summary, and the further measures that the scenario names.
 fn measures(scenario: &Scenario, records: &[RunRecord]) -> Value {
     let mut further = scenario.further_measures();
     further.extend(scenario.spec().lesson.iter().map(|lesson| lesson.measure.clone()));

@@ -1,8 +1,7 @@
 //! Disciplines and links that a page's program drives packet by packet.
 //!
-//! Each is an object with a number, which is valid until the message `free`. Packets are passed in
-//! lists, so one message carries many. Times are in nanoseconds. A time earlier than a previous one
-//! counts as the latest time so far.
+//! Each is an object with a number, which is valid until the message `free`. Times are in
+//! nanoseconds. A time earlier than a previous one counts as the latest time so far.
 
 use crate::player::PlayError;
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -100,7 +99,6 @@ struct Call {
 }
 
 impl Objects {
-    /// Answers the message `call`; `None` if it does not concern an object.
     pub(crate) fn answer(&mut self, call: &str, input: &[u8]) -> Option<Result<Value, PlayError>> {
         Some(match call {
             "discipline" => read(input).and_then(|wanted| self.keep(discipline(&wanted)?)),
@@ -157,7 +155,6 @@ impl Objects {
         }
     }
 
-    /// Takes packets that leave a discipline, or that have arrived at the far end of a link.
     fn take(&mut self, call: &Call) -> Result<Value, PlayError> {
         let most = call.most.clamp(1, MAX_PACKETS);
         match self.object(call.object)? {
@@ -185,7 +182,6 @@ impl Objects {
         }
     }
 
-    /// The queue, and the counts of a link's flows.
     fn look(&mut self, object: u32) -> Result<Value, PlayError> {
         Ok(match self.object(object)? {
             Object::Discipline { discipline, .. } => {
@@ -220,7 +216,6 @@ fn discipline(wanted: &DisciplineWanted) -> Result<Object, PlayError> {
     Ok(Object::Discipline { discipline: built(wanted)?, now: Time::ZERO })
 }
 
-/// Builds the discipline, parsed as in scenarios.
 fn built(wanted: &DisciplineWanted) -> Result<Box<dyn Discipline>, PlayError> {
     #[derive(Deserialize)]
     struct Typed {
@@ -265,7 +260,6 @@ fn link(wanted: LinkWanted) -> Result<Object, PlayError> {
     Ok(Object::Link(Box::new(link)))
 }
 
-/// The time when a link next has a packet to take, if nothing more is sent.
 fn next_ns(link: &Link<u32, std::time::Duration>) -> Option<u64> {
     link.next_timeout().map(|next| next.as_nanos() as u64)
 }

@@ -8,7 +8,7 @@ use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The number of samples that levels average over: one second.
+/// The number of samples over which an average is taken: those of one second.
 const WINDOW: usize = 100;
 
 /// A flow, named as in its record. Several connections may form one flow.
@@ -64,8 +64,7 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// Takes a last sample over a shorter interval, unless the run's length is a multiple of the
-    /// interval.
+    /// Takes a last sample, over a shorter interval, unless the run ends with a sample.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {
@@ -151,7 +150,6 @@ impl Recorded {
         flows
     }
 
-    /// The demand, rate and fair share of each flow in the last second.
     pub(crate) fn levels(&self) -> Vec<Level> {
         let count = self.recent.len().max(1) as f64;
         let mean = |of: &dyn Fn(&Moment) -> f64| self.recent.iter().map(of).sum::<f64>() / count;
@@ -181,7 +179,6 @@ fn waits(view: &View<'_>) -> [f64; 3] {
         return [f64::NAN; 3];
     }
     waits.sort_unstable();
-    // The smallest wait that the fraction `part` of the waits does not exceed.
     let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
     let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
     [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()]

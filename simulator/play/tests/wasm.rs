@@ -16,7 +16,6 @@ fn packed() -> PathBuf {
     root().join("web/public/player.wasm.gz")
 }
 
-/// The module's answers to the messages; `None` if Node is missing.
 fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.mjs");
     let mut command = Command::new("node");
@@ -77,7 +76,8 @@ fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     // A gzip file has ten bytes of header, if the header has no name, and eight bytes at the end.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
-    // Each text is split in two, because the house check refuses folders of a machine in this file.
+    // Each text is split in two, because a check of the repository refuses such texts in source
+    // files.
     let never = [
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),

@@ -1,8 +1,5 @@
 //! Measures the preparation of a run: reading a scenario, building its network, and setting up the
-//! simulator.
-//!
-//! `cargo bench -p fairwire-scenario --bench set_up -- proof/suite/large/fat-tree.toml`; see
-//! proof/bench/README.md.
+//! simulator. See proof/bench/README.md.
 
 use fairwire_core::{Duration, Seed};
 use fairwire_scenario::{Overrides, load, network};

@@ -65,8 +65,7 @@ impl AggregateSpec {
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// The site of the aggregate's marker: an edge with the rate of the fastest access link of the
-    /// aggregate's flows, and with their mean packet size.
+    /// The site of the aggregate's marker.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
@@ -76,8 +75,7 @@ impl AggregateSpec {
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Checks that the aggregate makes sense. Any seed may be used, because no random number is
-    /// drawn.
+    /// Any seed may be used, because no random number is drawn.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
@@ -99,12 +97,10 @@ impl AggregateSpec {
     }
 }
 
-/// Can the parameters in the scenario's `[marker]` tables be used under `contract`?
 fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault> {
     spec.marker.given().try_for_each(|marker| check_marker(&with_contract(marker, contract), "marker", site))
 }
 
-/// `marker` with `rate` as its contract, unless it has one.
 fn with_contract(marker: &MarkerChoice, rate: Rate) -> MarkerChoice {
     let mut marker = marker.clone();
     marker.default_rate(rate);
@@ -118,7 +114,7 @@ fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<()
     })
 }
 
-/// Checks that the aggregates make sense. The characters of their names have already been checked.
+/// The characters of the aggregates' names have already been checked.
 pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     for (at, flow) in spec.flow.iter().enumerate() {
         let Some(name) = &flow.aggregate else { continue };
@@ -158,13 +154,12 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     }
 }
 
-/// The plan of each aggregate. Its random stream is named after the aggregate.
 pub(crate) fn plans(
     spec: &Spec,
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // The indexes of a group's plans in the list of all plans. Each route of a group has one plan.
+    // Each route of a group has one plan.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()
@@ -182,7 +177,6 @@ pub(crate) fn plans(
     spec.aggregate.iter().map(plan).collect()
 }
 
-/// The result of each aggregate: its throughput, its fair share, and its packets in profile.
 pub(crate) fn records(
     spec: &Spec,
     topology: &Topology,

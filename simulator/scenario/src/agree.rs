@@ -1,4 +1,4 @@
-//! The distance between the stages of an experiment that a scenario allows.
+//! The distances that a scenario allows between the stages of an experiment.
 
 use crate::spec::Spec;
 use fairwire_metrics::agreement::{Distance, Tolerance};
@@ -31,8 +31,8 @@ pub struct AgreeSpec {
     pub discipline: Option<String>,
     /// The reason for this bound, for readers.
     pub because: String,
-    /// The reason for a larger difference, if known. Such a difference is reported, but is not a
-    /// miss.
+    /// The reason for a difference beyond the allowed distance, if known. Such a difference is
+    /// reported, but is not a miss.
     pub known: Option<String>,
 }
 
@@ -49,7 +49,6 @@ pub enum IntervalsSpec {
 }
 
 impl AgreeSpec {
-    /// The tolerance of this entry. `label` returns a discipline's name in results.
     fn tolerance<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Tolerance<'a> {
         let intervals = self.intervals.unwrap_or(match self.deviations {
             Some(_) => IntervalsSpec::Ignored,
@@ -76,8 +75,7 @@ impl AgreeSpec {
 }
 
 impl Spec {
-    /// The tolerances of the `[[agree]]` tables, in their order. `label` returns a discipline's
-    /// name in results.
+    /// `label` returns a discipline's name in results.
     pub(crate) fn tolerances<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Vec<Tolerance<'a>> {
         self.agree.iter().map(|agree| agree.tolerance(&label)).collect()
     }

@@ -1,4 +1,4 @@
-//! Bounds on the delays and rates of links, for every table of a scenario that has links.
+//! Bounds on the delays and rates of links.
 
 use fairwire_core::Duration;
 

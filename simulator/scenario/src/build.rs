@@ -12,10 +12,9 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if the set-up was stopped. A flow's start and delay draw from
-/// streams named after the flow, and a discipline from a stream named after its link. So every
-/// discipline meets the same traffic under the same seed, and an additional flow does not affect
-/// others.
+/// The plan of one run; `None` if the set-up was stopped. Random streams are named after flows and
+/// links, so every discipline meets the same traffic under the same seed, and an additional flow
+/// does not affect others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -45,7 +44,6 @@ pub(crate) fn network(
     Ok(Some(Network { links, groups: plans, aggregates: aggregate::plans(spec, topology, seed)? }))
 }
 
-/// The wire of a link, if it has faults. It has separate random streams.
 fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
     let law = (!queue.wire.is_plain()).then(|| queue.wire.clone())?;
     Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
@@ -108,8 +106,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Checks the `[discipline.<name>]` tables at the first queue where the compared disciplines work,
-/// or else at the first queue. A value is checked even if all of `uses` override it.
+/// Checks the `[discipline.<name>]` tables, including values that all of `uses` override. The site
+/// is the first queue where the compared disciplines work, or else the first queue.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,

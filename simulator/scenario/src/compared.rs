@@ -29,7 +29,7 @@ impl Compared {
         self.choice.name()
     }
 
-    /// The discipline's parameters. Those that it omits are from `common`, the scenario's
+    /// The discipline's parameters, with omitted ones from `common`, the scenario's
     /// `[discipline.<name>]`.
     pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {
@@ -73,8 +73,6 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The label of `name`. A label is returned unchanged, and an alias becomes its name in the
-/// catalogue.
 pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a str>) -> &'a str {
     if labels.any(|label| label == name) {
         return name;

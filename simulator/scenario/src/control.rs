@@ -13,9 +13,8 @@ pub type Controller = Entry<Controllers>;
 /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
 pub type ControlSpec = Named<Controllers>;
 
-/// Adds an external controller. It then has a name in scenarios and on the command line, a table of
-/// parameters, a page and a schema. Must be called before anything else, because the list is fixed
-/// once it was read.
+/// Adds an external controller. It then has a name in scenarios and on the command line. Must be
+/// called before anything else, because the list is fixed once it was read.
 ///
 /// # Errors
 ///
@@ -59,7 +58,6 @@ impl Kind for Controllers {
     }
 }
 
-/// Adapts the list of controllers in `fairwire-tcp` to [`Controllers`].
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
         fairwire_parameters::parts! { Controllers:
@@ -71,7 +69,6 @@ macro_rules! listed {
 
 fairwire_tcp::controllers!(listed);
 
-/// The schema of a controller: a name, or a table of one name with its parameters.
 pub(crate) fn control_schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<ControlSpec>();
     json_schema!({

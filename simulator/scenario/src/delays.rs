@@ -20,8 +20,7 @@ pub enum Delays {
 }
 
 impl Delays {
-    /// The delay of flow `number` of its group, counted from 1. `rng` is called only if the delay
-    /// is drawn.
+    /// The delay of flow `number` of its group, counted from 1.
     pub(crate) fn of(&self, number: u32, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,

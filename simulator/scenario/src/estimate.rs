@@ -27,8 +27,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// The maximum number of TCP timers that expire in a run, if each timer runs for the maximum RTO.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// As `MAX_TIMEOUTS`, for flows whose packets may wait without a bound at their host's own link.
-/// Each packet takes about 100 bytes there.
+/// Like `MAX_TIMEOUTS`, for flows with an unbounded queue at their host's own link. Each packet
+/// there takes about 100 bytes.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -95,14 +95,14 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// The approximate maximum memory of a run without records.
+/// The approximate maximum memory of a run that records nothing except its result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     /// The memory during the run, bytes.
     run: f64,
     /// The memory for the run's record, bytes.
     record: f64,
-    /// The key that reduces the memory during the run most.
+    /// The change that reduces the memory during the run most, in words.
     by: String,
 }
 
@@ -188,8 +188,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// For each queue: the offered load and the carried load, bit/s, and the time, s, by which packets
-/// may exceed the queue's delay.
+/// For each queue: `loads` has the offered and the carried load, bit/s; `longer_by` is the time
+/// that packets take on the wire beyond its initial delay, s.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,
@@ -293,9 +293,10 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// The approximate number of packets of a route's flows in flight, outside of queues. It is the
-    /// source's output during the trip to the first queue, plus the links' throughput during the
-    /// rest of a round trip.
+    /// The approximate number of packets in flight, outside of queues, of all flows on a route.
+    ///
+    /// For datagrams, it is the source's output during the trip to the first queue, plus the links'
+    /// throughput during the rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
         let topology = self.topology();
         let [own, way] = reach::mean_trip(flow, route, &topology.queues).map(|time| time.secs());
@@ -313,8 +314,8 @@ impl<'a> Estimate<'a> {
         let packets = |bps: f64, seconds: f64| bps * seconds.min(self.seconds) / bits;
         let of_flow = match &sends.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                // Without losses or a bound, the queue at the host's own link grows until the run
-                // ends.
+                // Without losses and without `host_queue`, the queue at the host's own link grows
+                // until the run ends.
                 let is_bounded = tcp.host_queue.is_some() || passed < sent;
                 let seconds = if is_bounded { own + way } else { self.seconds };
                 let under_way = packets(passed, seconds).max(f64::from(tcp.initial_window));
@@ -370,7 +371,7 @@ fn within(number: f64, most: f64, what: String, of: &str, by: &str) -> Result<()
     Err(TooMuch { what, most: format!("{} {of}", about(most)), by: by.to_owned() })
 }
 
-/// `number` in words, with two digits, which suffice for an estimate.
+/// `number` in words, with two digits.
 fn about(number: f64) -> String {
     let (scale, word) = match number {
         ..1e6 => (1.0, ""),
@@ -390,7 +391,6 @@ fn about_bytes(number: f64) -> String {
     }
 }
 
-/// The next 1, 2 or 5 times a power of ten that is not less than `least`.
 fn rounded_up(least: Duration) -> Duration {
     let steps = (0..).map(|power| 10u64.pow(power)).flat_map(|ten| [ten, 2 * ten, 5 * ten]);
     let ns = steps.take(54).find(|ns| *ns >= least.ns());

@@ -117,7 +117,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Compares `report` with the expectations of `spec`. Omits expectations on, or relative to, a
+/// Compares `report` with the expectations of `spec`. Omits bounds and comparisons that need a
 /// discipline that was not run.
 pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
     let judging = Judging { spec, report };
@@ -130,7 +130,6 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// For each discipline of `expect`: the judgement of its bounds, then those of its comparisons.
     fn judgements(&self, expect: &ExpectSpec) -> Vec<Judgement> {
         let has_bounds = expect.min.is_some() || expect.max.is_some();
         let others = [(Relation::Less, &expect.less_than), (Relation::More, &expect.more_than)];
@@ -152,8 +151,6 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// The comparison with `other`. `None` if its discipline was not run, or if it is the same
-    /// measure under the same discipline as `first`.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);
@@ -175,10 +172,9 @@ impl Judging<'_> {
     }
 }
 
-/// The judgement of the measure of `expect`, without a comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // The measure of a cause without drops in any run is absent, and counts as 0. Any other absent
-    // measure becomes NaN, so the expectation is not met.
+    // An absent `drops.` measure means no such drops, and counts as 0. Any other absent measure
+    // becomes NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

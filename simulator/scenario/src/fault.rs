@@ -25,7 +25,7 @@ pub(crate) fn refused(
     Fault { path, problem: Problem::Refused { key, given, why, allowed } }
 }
 
-/// The table at `path` has no `key`; `note` gives alternatives.
+/// `note` gives alternatives.
 pub(crate) fn missing(path: impl Into<String>, key: &str, note: &str) -> Fault {
     let path = path.into();
     let problem = Problem::Missing { key: key.into(), table: path.clone(), note: note.into() };

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The maximum bytes of a trace, which are two million lines: hours of a fast link.
+/// The maximum bytes of a trace: about two million lines.
 const MAX_TRACE: u64 = 16 << 20;
 /// The maximum bytes of a file of delays: twice the size of irtt's output for half a million round
 /// trips.
@@ -33,7 +33,7 @@ pub(crate) struct Files {
     notes: Vec<String>,
 }
 
-/// A file named in a scenario; the scenario cannot be run again without it.
+/// A file named in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
     /// The key that names the file, such as `link.trace`.
@@ -129,8 +129,8 @@ impl Files {
         Arc::clone(&self.delays[name])
     }
 
-    /// The hash of a scenario whose own text has `sha256`. It includes the named files, so a
-    /// scenario with other files has another hash.
+    /// The hash of the scenario and the files read for it. `sha256` is the hash of the scenario's
+    /// text.
     pub(crate) fn hashed(&self, sha256: String) -> String {
         if self.hashes.is_empty() {
             return sha256;
@@ -190,7 +190,6 @@ fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
 }
 
-/// The tables of all links, each with its path and the settings that make the link vary.
 fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     let mut tables = Vec::new();
     match &spec.link {
@@ -207,8 +206,7 @@ fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     tables
 }
 
-/// The named captures. Each has the key that names it, and the header bytes of its packets in this
-/// scenario.
+/// The captures that the scenario names: the key, the file, and the header bytes per packet.
 fn captures(spec: &Spec) -> impl Iterator<Item = (String, &str, u32)> {
     spec.flow.iter().enumerate().filter_map(|(at, flow)| {
         let file = flow.source.given::<ReplaySpec>()?.file.as_deref()?;

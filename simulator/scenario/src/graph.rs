@@ -20,14 +20,8 @@ pub(crate) struct Edge {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
-    /// No links lead from `from` to `to`.
-    Unreachable {
-        from: usize,
-        to: usize,
-    },
-    Loop {
-        node: usize,
-    },
+    Unreachable { from: usize, to: usize },
+    Loop { node: usize },
 }
 
 /// The distance of a node: by delay, then by the number of links, then by the file order of the
@@ -55,7 +49,6 @@ impl<'a> Graph<'a> {
         self.nodes.to_vec()
     }
 
-    /// The route that passes `stops` in order, with the shortest route between consecutive stops.
     pub(crate) fn route(&self, stops: &[usize]) -> Result<Vec<Hop>, NoRoute> {
         let mut edges = Vec::new();
         for pair in stops.windows(2) {

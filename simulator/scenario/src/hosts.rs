@@ -7,15 +7,13 @@ use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
 use fairwire_core::{RateLaw, Seed, WireLaw};
 use fairwire_sim::Hop;
 
-/// The hosts of a network, and the paths added so far.
 pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
     /// The key of the network in the file, such as `network.fat-tree`.
     path: String,
     /// For each link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The paths added so far, for each group. Links have their numbers in `layout`, because the
-    /// links that flows need are known only after all paths were added.
+    /// The paths added so far, for each group. Links have their numbers in `layout`.
     routes: Vec<Vec<Numbered>>,
 }
 
@@ -30,7 +28,6 @@ impl<'a> Hosts<'a> {
         Hosts { layout, path, is_passed: vec![false; layout.links() as usize], routes: Vec::new() }
     }
 
-    /// Adds the paths of `flow`, which is number `at` in the file.
     pub(crate) fn add(&mut self, at: usize, flow: &FlowSpec) -> Result<(), Fault> {
         let pairs = self.pairs(&format!("flow.{at}"), flow)?;
         let is_answered = flow.source.about().is_answered;
@@ -102,8 +99,6 @@ impl<'a> Hosts<'a> {
         })
     }
 
-    /// The queues of the links that flows pass, in the order of the network, and the paths of each
-    /// group over them. `wire` has the faults of the wire behind each link.
     pub(crate) fn laid(self, wire: &WireLaw) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
         let mut places = vec![0; self.is_passed.len()];
         let mut queues = Vec::new();

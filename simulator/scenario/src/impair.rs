@@ -48,9 +48,8 @@ pub struct ImpairSpec {
     /// The correlation of a packet's additional time with that of the previous packet, for `normal`
     /// jitter.
     ///
-    /// The law is an autoregressive process of first order: mean and deviation stay as given. The
-    /// correlation of two packets that are k apart is the k-th power of this value. (netem's law
-    /// makes the deviation smaller.)
+    /// The law is an autoregressive process of first order: mean and deviation stay as given.
+    /// (netem's law makes the deviation smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
@@ -72,7 +71,7 @@ pub struct ImpairSpec {
 }
 
 impl ImpairSpec {
-    /// The faults of the wire of the link in the table at `link`, in addition to `law`.
+    /// Adds these faults to `law`. `link` is the path of the link's table.
     pub(crate) fn law(&self, link: &str, law: WireLaw) -> Result<WireLaw, Fault> {
         let at = |key: &str| format!("{link}.impair.{key}");
         let Checked {
@@ -137,7 +136,6 @@ impl ImpairSpec {
 /// A function that returns the path of a table's key.
 type Named<'a> = &'a dyn Fn(&str) -> String;
 
-/// The law of losses, from `loss`, `to_bad`, `to_good` and `loss_when_bad`.
 fn losses(given: [Option<f64>; 4], at: Named<'_>) -> Result<Option<Loss>, Fault> {
     let [loss, to_bad, to_good, loss_when_bad] = given;
     let loss_when_good = loss.unwrap_or_default();

@@ -79,7 +79,7 @@ impl Random for Size {
     }
 }
 
-/// A number of things. It need not be an integer, because it may be a mean.
+/// A number of packets or the like. It need not be an integer, because it may be a mean.
 macro_rules! number_of {
     ($name:ident, $one:literal, $many:literal, $doc:literal) => {
         #[doc = $doc]
@@ -123,7 +123,7 @@ macro_rules! number_of {
 number_of!(Packets, "packet", "packets", "A number of packets, such as \"15 packets\".");
 number_of!(Objects, "object", "objects", "A number of objects of a page, such as \"5 objects\".");
 
-/// The error if a text is not a number of the things wanted, such as packets.
+/// The error for a text that is not a number with the required unit, such as "packets".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no number of {wanted}; allowed: a number and its unit, such as \"15 {wanted}\"")]
 pub struct NumberError {

@@ -50,9 +50,8 @@ pub struct LinkSpec {
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
-    /// network interface without byte queue limits, and polls the discipline when it has room.
-    /// Default: none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
+    /// polls the discipline when it has room. Default: none.
     pub device: Option<Quantity<Amount>>,
 }
 
@@ -77,15 +76,14 @@ pub struct ReturnSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent at its time. Default: that of the link; none with a `delay` or `changes`
-    /// here.
+    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// packet is delayed by half of the round-trip time in force when it is sent. Default: that of
+    /// the link; none with a `delay` or `changes` here.
     pub delays: Option<String>,
     /// The faults of the wire. Default: those of the link.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
-    /// network interface without byte queue limits, and polls the discipline when it has room.
-    /// Default: none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
+    /// polls the discipline when it has room. Default: none.
     pub device: Option<Quantity<Amount>>,
     /// The discipline of the return direction. Default: "tail-drop".
     pub discipline: Option<Compared>,
@@ -98,7 +96,7 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// The link's name in results, with the characters of group names. The return direction is
+    /// The link's name in results, with the same characters as group names. The return direction is
     /// named `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
     pub name: Option<String>,
     /// The node where the link begins.
@@ -129,9 +127,8 @@ pub struct NetworkLinkSpec {
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
-    /// network interface without byte queue limits, and polls the discipline when it has room.
-    /// Default: none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
+    /// polls the discipline when it has room. Default: none.
     pub device: Option<Quantity<Amount>>,
     /// Is the link never congested? Then packets take their time, but never wait for each other.
     /// Default: no.
@@ -170,8 +167,8 @@ pub struct BackSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent at its time.
+    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// packet is delayed by half of the round-trip time in force when it is sent.
     pub delays: Option<String>,
     /// The faults of the wire.
     pub impair: Option<Box<ImpairSpec>>,
@@ -189,7 +186,6 @@ impl Links {
     }
 }
 
-/// Implements `varying`, the settings that make a link vary, for each type of link table.
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {

@@ -59,7 +59,6 @@ pub struct Live {
 
 type Placed = (usize, Box<dyn Discipline>);
 
-/// The changeable settings of a running scenario, for a message.
 const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters, and of links the \
     `buffer` and, without a `trace`, the `rate`; all else needs a new run";
 
@@ -138,7 +137,8 @@ impl Live {
         Ok(())
     }
 
-    /// The scenario after `set`. Expectations that conflict with a change of disciplines are dropped.
+    /// The scenario after `set`. If a change of disciplines makes it invalid, all expectations and
+    /// `[[agree]]` tables are dropped.
     fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let is_choice =
             |change: &String| change.split_once('=').is_some_and(|(path, _)| path.trim() == CHOICE);
@@ -152,7 +152,6 @@ impl Live {
         })
     }
 
-    /// The disciplines that differ in `next`, each with the index of its link.
     fn fresh(&self, next: &Scenario) -> Result<Vec<Placed>, BuildError> {
         let compared = &next.spec().disciplines[self.discipline];
         let is_other = |at: &usize| {
@@ -184,8 +183,8 @@ fn refused(set: &[String]) -> ScenarioError {
     ScenarioError { problem, location: None, more: Box::default() }
 }
 
-/// The discipline at queue number `at` and its site, as text with all settings. `discipline` is the
-/// index of the compared discipline.
+/// The discipline at queue `at`, its parameters, and the queue's rate and buffer, as text for
+/// comparison.
 fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     let spec = scenario.spec();
     let queue = &scenario.topology().queues[at];
@@ -212,9 +211,8 @@ fn fixed(scenario: &Scenario) -> String {
     format!("{spec:?} {:?}", without_changeable(scenario.topology().clone(), is_shared))
 }
 
-/// `topology` without what may change during a run: the rates, buffers and disciplines of queues.
-/// If the link is shared, the rate of an uncongested return direction is removed too, because it
-/// equals the link's rate.
+/// Removes what may change during a run. If the link is shared, this includes the rate of an
+/// uncongested return direction, which equals the link's rate.
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {

@@ -179,16 +179,15 @@ impl Scenario {
         groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
     }
 
-    /// The approximate duration of a run, without a unit. It is proportional to the bits that the
-    /// links can carry.
+    /// The approximate duration of a run, in bits that the links can carry in the simulated time.
     pub fn weight(&self) -> f64 {
         let bps: f64 = self.queues().map(|queue| queue.rate.bps() as f64).sum();
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
     /// The SHA-256, hexadecimal, of everything on which a run of the discipline at index `at`
-    /// depends in addition to the engine and the seed. Omitted values are filled in, so neither an
-    /// explicit default nor the parameters of other disciplines change it.
+    /// depends in addition to the engine and the seed. Omitted values are filled in, so an explicit
+    /// default does not change it.
     pub fn run_sha256(&self, at: usize) -> String {
         // With one link and an uncongested return direction, only the compared discipline works.
         // Its parameters come from `crate::discipline`, so those of other disciplines are omitted.
@@ -234,7 +233,7 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
 }
 
 /// Reads and checks the scenario in `text`, called `name` in errors. File names in the text are
-/// relative to `folder`, which has the scenario's file.
+/// relative to `folder`.
 pub fn parse_in(
     folder: &Path,
     name: &str,
@@ -244,7 +243,6 @@ pub fn parse_in(
     read(name, text, overrides, Some(folder))
 }
 
-/// Reads and checks a scenario. The files that it names are relative to `folder`.
 fn read(
     name: &str,
     text: &str,
@@ -293,8 +291,6 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and components that have a key called `name`. If these are too many for an error
-/// message, components are omitted, unless there are no tables.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -326,8 +322,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The text of the scenario with all overrides applied. `own` is the file's scenario after
-    /// `--set`, and `chosen` is the scenario to run.
+    /// `own` is the file's scenario after `--set`, and `chosen` is the scenario to run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);
@@ -338,8 +333,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label in `overrides` refers to an entry of the file's list, which is replaced, so
-            // the entry is copied from there.
+            // A label in `overrides` names an entry of the file's list. The list is replaced, so
+            // the entry is copied.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {
@@ -375,7 +370,6 @@ fn change(text: String) -> Change {
     Change { source: "--set", in_place_of: rival(&text), text }
 }
 
-/// The other of the keys `rtt` and `access.delay` of a group, if `change` sets one of them.
 fn rival(change: &str) -> Option<String> {
     let path: Vec<&str> = change.split_once('=')?.0.split('.').map(str::trim).collect();
     match path[..] {
@@ -385,7 +379,6 @@ fn rival(change: &str) -> Option<String> {
     }
 }
 
-/// Replaces each name in `chosen` by the entry of `own` with this label, if there is one.
 fn choose(chosen: &mut [Compared], own: &[Compared]) {
     for compared in chosen.iter_mut().filter(|compared| compared.is_name_only()) {
         let label = resolved(compared.name(), own.iter().map(Compared::label)).to_owned();

@@ -22,7 +22,6 @@ const PLAIN: &[&str] = &[
 ];
 
 impl Spec {
-    /// The measures that this scenario names and that a summary contains only if named.
     pub(crate) fn further_measures(&self) -> Vec<String> {
         let named = || {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());

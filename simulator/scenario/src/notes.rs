@@ -12,7 +12,6 @@ use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
-/// The maximum number of groups named in a note. Further groups are only counted.
 const MAX_NAMED: usize = 6;
 
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
@@ -26,7 +25,6 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
-/// A note on groups whose packets need more time than the run has.
 fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     let is_far = |(flow, routes): &(&FlowSpec, &Vec<Route>)| {
         let Some(route) = routes.first() else { return false };
@@ -46,7 +44,6 @@ fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     (!far.is_empty()).then(note)
 }
 
-/// A note on groups that end before measuring begins.
 fn early(spec: &Spec) -> Option<String> {
     let is_early = |flow: &&FlowSpec| flow.on_times().last().is_some_and(|on| on.until <= spec.warm_up.0);
     let early: Vec<&str> = spec.flow.iter().filter(is_early).map(|flow| &*flow.group).collect();
@@ -60,8 +57,7 @@ fn early(spec: &Spec) -> Option<String> {
     (!early.is_empty()).then(note)
 }
 
-/// Notes on flows that begin late in the measured time, and on stops after the end of the run. With
-/// such flows, shares cover only the time in which each flow is on.
+/// Notes on flows that begin late in the measured time, and on stops after the end of the run.
 fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
@@ -77,9 +73,7 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
 
-/// A note if shares may depend on round trips modulo a packet's transmission time on the link. This
-/// needs several flows of unlimited data, hosts that take no time, and a discipline that drops by
-/// position.
+/// A note if shares may depend on round trips modulo a packet's transmission time on the link.
 fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     let takes_no_time =
         |source: &Source| matches!(source, Source::Bulk { tcp } if tcp.processing == Processing::None);
@@ -106,8 +100,7 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     })
 }
 
-/// Notes on links that follow a trace or a pattern. The shared link is omitted, because the
-/// report's headline describes it.
+/// The shared link is omitted, because the report's headline describes it.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let (mean, rate) = (queue.law.repeating_mean()?.rounded(), queue.rate.rounded());
@@ -163,8 +156,8 @@ fn profiles(spec: &Spec) -> Option<String> {
     })
 }
 
-/// Notes on links at which the compared disciplines work, but which their senders together cannot
-/// fill. A generated network has no such notes, because most of its links are not meant to be
+/// Notes on links that all senders together cannot fill, although the compared disciplines work
+/// there. A generated network has no such notes, because most of its links are not meant to be
 /// filled.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
@@ -174,13 +167,12 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     let idle_link = |(at, queue): (usize, &QueuePlan)| {
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
         let most = &most[at];
-        // Nothing limits the senders if only acknowledgements, or no packets, pass the queue.
+        // `most.by` is empty if no data passes the queue.
         (!most.by.is_empty() && most.bps < link).then(|| idle(queue, most, link))
     };
     topology.compared().filter_map(idle_link).collect()
 }
 
-/// The maximum rate of flows over a queue.
 #[derive(Clone, Default)]
 struct Most {
     /// The maximum rate of all flows together, bit/s.
@@ -203,9 +195,6 @@ impl Most {
     }
 }
 
-/// The maximum rate of all flows together over each queue, and the limits. A limit is a constant
-/// rate of the source, the receiver's window, the access link, a wire on the route, or a slower
-/// link before the queue.
 fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     let mut most = vec![Most::default(); topology.queues.len()];
     for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
@@ -279,7 +268,6 @@ fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     )
 }
 
-/// A list such as `tcp`, `web`. Beyond [`MAX_NAMED`] groups, it ends with the number of the others.
 fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();

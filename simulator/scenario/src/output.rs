@@ -1,14 +1,11 @@
 //! The table `[output]` as entered, and a run's outputs in addition to its report. Each output is
-//! declared once. The declaration gives the key in the table, the option of `fairwire run` with its
-//! help, and the allowed extensions.
+//! declared once, for this table and for `fairwire run`.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Declares the outputs that are files, each by its content, its name, its key, and the extensions
-/// of its formats.
 macro_rules! outputs {
     ($($(#[doc = $about:literal])+ $name:ident $key:ident [$($ending:literal),+],)+) => {
         /// An output that is a file.

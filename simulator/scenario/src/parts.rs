@@ -1,7 +1,4 @@
 //! All components that a scenario may name, and the page of each.
-//!
-//! Registered external components are included. `fairwire describe` and Python's `describe` print
-//! the pages, and `docs/reference` stores them.
 
 use crate::generated::{self, Networks};
 use crate::{Controller, ImpairSpec, control, impair, source};
@@ -16,7 +13,6 @@ use std::collections::BTreeSet;
 /// The types of item that have pages, in search order.
 pub const KINDS: &str = "discipline, marker, controller, source, network, impairment or parameter";
 
-/// The table with the faults of the wire behind a link.
 const IMPAIR: &str = "impair";
 
 /// A component that a scenario may name.
@@ -68,7 +64,6 @@ pub fn all() -> impl Iterator<Item = Part> {
 }
 
 /// The error if components of two types have the same name, because each name has only one page.
-/// Components of the same type are compared when they are registered.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())
@@ -102,9 +97,8 @@ pub enum NoPage {
     Documentation(#[from] BadDocumentation),
 }
 
-/// The page of a component: a discipline such as `faba` or `drr+faba`, a marker, a controller, a
-/// source, a network, or the impairments of a link. If no component has the name, the page of a
-/// parameter with that name.
+/// The page of the component `name`, such as `faba`, `drr+faba` or `impair`. If there is no such
+/// component, the page of the parameter `name`.
 ///
 /// # Errors
 ///

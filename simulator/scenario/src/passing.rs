@@ -5,8 +5,8 @@ use crate::topology::plan::Route;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// A typical packet on the wire: the mean over the flows whose data passes the queue. If no
-    /// data passes, the mean over the flows whose acknowledgements do.
+    /// The typical size of a packet on the wire: the mean over flows whose data passes the queue,
+    /// or else over flows whose acknowledgements pass.
     pub(crate) packet_bytes: u32,
     /// The largest packet on the wire, and the index of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,
@@ -30,7 +30,6 @@ impl Sizes {
     }
 }
 
-/// The packets that pass each queue, from the routes and packets of each group.
 pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> Vec<Passing> {
     let (mut data, mut acks) = (vec![Sizes::default(); queues], vec![Sizes::default(); queues]);
     let (mut largest, mut of_all) = (vec![None; queues], Sizes::default());
@@ -58,4 +57,18 @@ pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> 
         Passing { packet_bytes: typical.unwrap_or(1).max(1), largest }
     };
     data.into_iter().zip(acks).zip(largest).map(of_queue).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwire_sim::Source;
+    use fairwire_tcp::{Config, Profile};
+
+    #[test]
+    fn acknowledgements_have_a_size_independent_of_data_headers() {
+        let tcp = Config { header_bytes: 0, ack_bytes: 66, ..Config::new(Profile::Ns1In1998, 1000) };
+        let sends = Sends { source: Source::Bulk { tcp }, packet_bytes: 1000 };
+        assert_eq!(sends.ack_bytes(), 66);
+    }
 }

@@ -16,7 +16,6 @@ pub(crate) struct Changes {
 }
 
 impl Varying<'_> {
-    /// The changes of the link in the table at `path`, whose initial rate is `first`.
     pub(crate) fn law(self, path: &str, first: Rate, files: &Files) -> Result<Changes, Fault> {
         let changes = match self.changes {
             None => Changes::default(),
@@ -50,7 +49,6 @@ impl Varying<'_> {
         Ok(Changes { rates, wire: WireLaw { delay_trace, ..changes.wire } })
     }
 
-    /// The trace of the link in the table at `path`, scaled to the given mean, if any.
     fn scaled(self, path: &str, trace: RateLaw) -> Result<RateLaw, Fault> {
         let Some(Quantity(mean)) = self.scale_to else { return Ok(trace) };
         let why = "a scaled trace has from one to 4 million opportunities";
@@ -64,8 +62,7 @@ impl Varying<'_> {
         self.changes.is_some() || self.pattern.is_some() || self.trace.is_some()
     }
 
-    /// The rate that disciplines use: as entered, or else the mean of the trace or pattern. `None`
-    /// if there is none of these.
+    /// The rate that disciplines use.
     pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
         let of_trace = || files.trace(self.trace?).repeating_mean();
         let of_pattern = || pattern("", self.pattern?).ok()?.repeating_mean();
@@ -73,7 +70,6 @@ impl Varying<'_> {
         typed.or_else(of_trace).or_else(of_pattern)
     }
 
-    /// Like [`rate`](Self::rate), but fails if the table at `path` has no rate.
     pub(crate) fn required_rate(
         self,
         path: &str,
@@ -85,12 +81,10 @@ impl Varying<'_> {
         self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace` or `pattern`"))
     }
 
-    /// The delay: as entered, or else the mean of the delays in the file.
     pub(crate) fn delay(self, typed: Option<Quantity<Duration>>, files: &Files) -> Option<Duration> {
         typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
     }
 
-    /// Like [`delay`](Self::delay), but fails if the table at `path` has no delay.
     pub(crate) fn required_delay(
         self,
         path: &str,
@@ -155,7 +149,8 @@ fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Faul
 
 const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 
-/// The changes in the array at `path`, in order of time, all after the start.
+/// Checks and converts the changes at `path`. Each must be later than the start and the previous
+/// change.
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
     let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rate, mut free_from) = (first, Duration::ZERO);
@@ -198,8 +193,6 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
     Ok(Changes { rates, wire })
 }
 
-/// Checks that the change at `path` is not empty, and that its values are within the ranges for
-/// links.
 fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
     let ChangeSpec { at: _, rate, delay, down } = change;
     if rate.is_none() && delay.is_none() && down.is_none() {

@@ -1,5 +1,4 @@
-//! The distance of flows, given by the delays of their access links or by their round-trip times.
-//! Buffers in bandwidth-delay products are computed from this distance.
+//! The distance of flows: the delays of their access links, or their round-trip times.
 
 use crate::delays::Delays;
 use crate::fault::{Fault, missing, refused};
@@ -34,7 +33,7 @@ impl FlowSpec {
 
 impl Reach<'_> {
     /// The one-way delay of the access links of flow `number` of its group. `way` is the round-trip
-    /// time of the path without access links. `rng` is called only if the delay is drawn at random.
+    /// time of the path without access links.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
@@ -85,7 +84,6 @@ pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     sum(&route.forward) + sum(back)
 }
 
-/// Checks the round-trip times of `flows`, and computes the buffer of each queue.
 pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), Fault> {
     let Topology { queues, routes, .. } = topology;
     check(flows, routes, queues)?;
@@ -95,8 +93,6 @@ pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), 
     Ok(())
 }
 
-/// Checks that each entered `rtt` is at least the delay of its path, and that each round trip is
-/// longer than the hosts' processing of a segment.
 fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
     for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
         if let Some(Processing::UpTo(most)) = flow.tcp.as_ref().map(|tcp| tcp.config().processing) {
@@ -151,7 +147,6 @@ fn refuse_room(queue: &QueuePlan, why: &str) -> Fault {
     refused(format!("{}.buffer", queue.path), queue.room, why, allowed)
 }
 
-/// The mean round-trip time of the flows that pass queue number `at`; `None` if no flow does.
 fn mean_round_trip(
     at: usize,
     queues: &[QueuePlan],

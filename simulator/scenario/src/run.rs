@@ -1,4 +1,5 @@
-//! Runs every discipline under every seed, on all cores, with the records in one order.
+//! Runs every discipline under every seed, on all cores. The records are in the order of
+//! disciplines and seeds.
 
 use crate::aggregate;
 use crate::build;
@@ -92,7 +93,7 @@ pub trait Observers: Sync {
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
     /// Called with the remains of a stopped run with many flows. Freeing the remains takes a while,
-    /// so the default is to do it in another thread. A process about to end need not free them.
+    /// and a process about to end need not free them.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
@@ -208,8 +209,6 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Reports that one run has advanced from `before` to `now`. Returns whether the run should
-    /// continue.
     fn advance(&self, before: Time, now: Time) -> ControlFlow<()> {
         let step = now.since(before).ns();
         let done = self.done.fetch_add(step, Ordering::Relaxed) + step;
@@ -223,7 +222,6 @@ struct RunContext<'a> {
     observers: &'a dyn Observers,
 }
 
-/// Makes one run; `None` if it was stopped.
 fn run_one(
     scenario: &Scenario,
     compared: &Compared,
@@ -288,7 +286,7 @@ pub fn steps(
 }
 
 /// The simulated network of one discipline of `scenario` under `seed`, for callers that run it
-/// themselves: the links with their disciplines, and the flows.
+/// themselves.
 ///
 /// # Errors
 /// If the discipline cannot be built.
@@ -299,7 +297,6 @@ pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Netw
     Ok(network.expect("nothing stops it"))
 }
 
-/// Like [`network`], but `watch` may stop the set-up.
 fn set_up(
     scenario: &Scenario,
     compared: &Compared,
@@ -354,9 +351,8 @@ fn simulate(
     })
 }
 
-/// The record of the run in `steps`: the discipline at this index of `scenario`'s list under
-/// `seed`. `None` until the [`steps`] have ended. The record equals that of [`run_single`], bit for
-/// bit.
+/// The record of the run in `steps`, equal to that of [`run_single`] bit for bit. `None` until the
+/// [`steps`] have ended.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,

@@ -1,15 +1,15 @@
-//! The samples of a run, by value.
+//! The samples of a run, in a form that can be stored.
 
 use crate::samples::SampleRow;
 use fairwire_core::Time;
 use serde::{Deserialize, Serialize};
 
-/// Rows in sampling order. Each subject is stored only once.
+/// Rows in sampling order. The names and the unit of a series are stored only once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampledRows {
     series: Vec<Series>,
     samples: Vec<Sample>,
-    /// The index of the series expected next, because each sample usually has the same order.
+    /// The index of the next row's probable series: samples usually have the same order of rows.
     #[serde(skip)]
     next: usize,
 }
@@ -41,8 +41,6 @@ impl SampledRows {
         self.next = if place + 1 < self.series.len() { place + 1 } else { 0 };
     }
 
-    /// The index of the series of `row`. Each sample has nearly the same order, so the search
-    /// begins at the expected index.
     fn place(&mut self, row: &SampleRow<'_>) -> usize {
         let is_of = |series: &Series| series.is_of(row);
         let (before, from) = self.series.split_at(self.next.min(self.series.len()));

@@ -110,7 +110,6 @@ fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>
     }
 }
 
-/// Reports the queueing delays of packets. There is no row if no packet left a queue.
 fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(SampleRow<'_>)) {
     waits.sort_unstable();
     let Some(longest) = waits.last() else { return };
@@ -139,8 +138,8 @@ fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow
     }
 }
 
-/// Reports each flow's rows, for all its connections together, under the flow's name. If a flow has
-/// several connections, each also has separate rows.
+/// Reports each flow's rows, over all its connections. If a flow has several connections, each also
+/// has rows of its own.
 fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();
@@ -184,8 +183,6 @@ fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(S
     row("marks", "packets", sums.marked as f64);
 }
 
-/// Reports the gauges of a discipline or marker. The name of an inner component precedes its
-/// gauges.
 struct Gauges<'a> {
     report: &'a mut dyn FnMut(SampleRow<'_>),
     of: Subject<'a>,

@@ -1,4 +1,4 @@
-//! The JSON Schema of scenario files, which editors use, and the list of the tables in it.
+//! The JSON Schema of scenario files, and the list of the tables in it.
 
 use crate::spec::Spec;
 use serde_json::Value;
@@ -16,11 +16,10 @@ pub(crate) struct Table {
     pub(crate) keys: BTreeSet<String>,
 }
 
-/// The keys of tables in which each key names a component. The list of tables omits these.
+/// The names of tables in which each key names a component. [`tables`] omits these tables.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// The tables that a scenario may have, by their paths, outer ones first. Omits tables whose only
-/// key names a component, because components have their own keys.
+/// Omits tables whose only key names a component, because components have their own keys.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

@@ -153,7 +153,7 @@ pub struct FlowSpec {
     pub via: Vec<String>,
     /// The sending and receiving hosts of a `network`, instead of `from` and `to`.
     pub pattern: Option<PatternChoice>,
-    /// Each flow's access link into the shared link; a similar link leads out of it.
+    /// Each flow's access link into the network. A similar link leads out of the network.
     pub access: AccessSpec,
     /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range
     /// from which each flow draws, or a list assigned in turn. The access links take what remains
@@ -203,7 +203,7 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, for counting shares; empty if they are on from their start.
+    /// When the flows of `flow` are on, for counting shares; empty if from their start to the end.
     /// Flows that begin late are listed as on until the end, because their shares would otherwise
     /// include the time before their start.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
@@ -231,7 +231,7 @@ impl FlowSpec {
         self.start.unwrap_or_default()
     }
 
-    /// The number of simulated flows with one connection each: one for each flow and on-time.
+    /// The number of simulated flows if each has one connection: one for each flow and on-time.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
@@ -248,7 +248,6 @@ impl<'de> Deserialize<'de> for FlowSpec {
     }
 }
 
-/// Reads a group of flows as declared. An error shows where parameters of its source belong.
 struct Group;
 
 impl<'de> Visitor<'de> for Group {
@@ -283,8 +282,8 @@ pub struct AccessSpec {
     /// The propagation delay, one way: a time, a range from which each flow draws, or a list
     /// assigned in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
-    /// The faults for data on the wires of the access links out of the network. The flows of a
-    /// group share a wire.
+    /// The faults for data on the access links out of the network. The flows of a group share one
+    /// wire.
     pub impair: Option<Box<ImpairSpec>>,
 }
 
@@ -336,7 +335,6 @@ pub struct OtherSpec {
     pub margin: Option<f64>,
 }
 
-/// A number of flows. Values beyond `u32` are refused as out of range.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     Whole("from 1 to 1000000").deserialize(deserializer).map(Some)
 }

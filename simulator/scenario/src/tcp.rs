@@ -192,12 +192,12 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
-    /// The profile as entered, or else "modern", whichever `control` is given.
+    /// The profile as entered, or else "modern".
     pub fn effective_profile(&self) -> ProfileSpec {
         self.profile.unwrap_or_default()
     }
 
-    /// The name of the ECN codepoint: as entered, or else the controller's.
+    /// The name of the ECN codepoint: as entered, or the controller's, or the profile's.
     pub fn effective_ecn(&self) -> &'static str {
         match self.config().ecn {
             EcnMode::Off => "off",
@@ -207,8 +207,8 @@ impl TcpSpec {
     }
 
     /// The constants: as entered, or else the profile's. The scenario's check refuses values out of
-    /// bounds. Here, a size too large for its field is clamped, and the profile's controller
-    /// replaces an invalid one.
+    /// bounds. Here, a size too large for its field is clamped, and an invalid controller is
+    /// replaced by the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -272,7 +272,7 @@ impl ProfileSpec {
         }
     }
 
-    /// The name under which the profile is compared: "linux" counts as "modern".
+    /// The profile's name for comparisons. "linux" counts as "modern".
     pub(crate) fn family(self) -> &'static str {
         if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }

@@ -1,7 +1,7 @@
-//! Built-in traces of links, by name. Each is generated from a law and a seed, both given here.
+//! Built-in traces of links, by name. Each is generated from a law and a seed.
 //!
 //! They resemble links of their type, but are not measurements. The files in `scenarios/traces/`
-//! have the same contents, for programs that read mahimahi's format.
+//! have the same contents in mahimahi's format.
 
 use fairwire_core::{Rng, Seed, Trace};
 use std::fmt::Write as _;
@@ -51,7 +51,6 @@ pub const ALL: &[NamedTrace] = &[
     },
 ];
 
-/// The seed of all built-in traces. Each trace draws from a random stream with its name.
 const SEED: Seed = Seed(1);
 
 impl NamedTrace {
@@ -121,8 +120,8 @@ fn dsl(_: &mut Rng) -> Rates {
     })
 }
 
-/// A link through satellites. Every 15 s it changes to another one, and carries nothing meanwhile,
-/// as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
+/// A link through satellites. Every 15 s, it changes to another satellite, and carries nothing
+/// meanwhile, as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
 fn leo(rng: &mut Rng) -> Rates {
     const SLOT_MS: u64 = 15_000;
     let mut mbps = 4.0 + 8.0 * rng.uniform();

@@ -1,4 +1,4 @@
-//! Values with their own notation: sets of seeds, and start times.
+//! Values with their own notation.
 
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rng};
@@ -30,7 +30,6 @@ pub struct SeedsError {
     why: &'static str,
 }
 
-/// A suggestion for a range in another notation: `1-10`, `1:10`, `1...10` or `1 to 10`.
 fn meant(given: &str) -> String {
     let range = ["...", "-", "\u{2013}", ":", " to "].iter().find_map(|sign| {
         let (first, last) = given.split_once(sign)?;

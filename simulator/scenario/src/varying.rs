@@ -8,8 +8,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// A change of a link at a given time. It has at least another rate, another delay, or a time for
-/// which the link is down.
+/// A change of a link at a given time: another rate, another delay, or a time for which it is down;
+/// at least one of them.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSpec {
@@ -71,7 +71,6 @@ impl DownSpec {
         }
     }
 
-    /// The path of the duration, if this value is at `path` in the document.
     pub(crate) fn path(self, path: &str) -> String {
         match self {
             DownSpec::Time(_) => path.to_owned(),

@@ -1,8 +1,5 @@
 //! The same scenario and seed give the same bits: with any number of concurrent runs, optimised or
-//! not, on any machine.
-//!
-//! Every build asserts the hashes in [`GOLDEN`], so a debug and a release build that both pass
-//! agree to the last bit.
+//! not, on any machine. Every build asserts the hashes in [`GOLDEN`].
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
@@ -26,7 +23,6 @@ delay = "10 ms"
 buffer = "60 packets"
 "#;
 
-/// The name, the settings and the flows of each scenario.
 const SCENARIOS: [(&str, &str, &str); 7] = [
     (
         "newreno-against-cbr",
@@ -202,8 +198,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A hash of every bit of `records`. JSON writes each real number so that reading it returns the
-/// same bits.
+/// JSON writes each real number so that reading it returns the same bits.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -216,8 +211,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A hash of the runs' measurements. The hashed fields are listed, so a new field does not change
-/// the hash.
+/// The hashed fields are listed, so a new field does not change the hash.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -245,8 +239,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Converts `seconds` to the form in which the hashes were recorded: integer nanoseconds times
-/// 1e-9, instead of the nearest number.
+/// Rounds `seconds` to whole nanoseconds and multiplies these by 1e-9, as was done when the hashes
+/// were recorded.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -298,7 +292,6 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
     }
 }
 
-/// A group for each source that draws from a law.
 fn applications() -> Vec<GroupPlan> {
     let user = |name, load| group(name, Source::Tcp { tcp: Config::new(Profile::Modern, 960), load }, 2);
     let datagrams = |name, traffic| group(name, Source::Datagrams { traffic, header_bytes: 28 }, 2);

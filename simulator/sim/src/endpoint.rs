@@ -2,8 +2,7 @@
 //!
 //! An [`Endpoint`] has no clock, no socket and no thread. It receives packets and the time, and
 //! returns packets and the time of its next call. [`Endpoints`] creates both ends of each flow of a
-//! group. Between the ends are the flow's own links, the queued links and the competing traffic, as
-//! for the simulator's TCP.
+//! group.
 //!
 //! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts,
 //! after each packet that arrives there, and when its timeout is due. The engine repeats the call
@@ -21,9 +20,9 @@ pub trait Endpoint: Send {
     /// Invoked when `packet` from the other end arrives at `now`.
     fn on_packet(&mut self, packet: Packet, now: Time);
 
-    /// Invoked at the start, after each arrival and at each timeout. Does what is due at `now` and
-    /// returns the next packet to send; `None` when there is no more. Packets leave in the order
-    /// returned, over the flow's own link, which holds any number of them.
+    /// Does what is due at `now` and returns the next packet to send; `None` when there is no more.
+    /// Packets leave in the order returned, over the flow's own link, which holds any number of
+    /// them.
     ///
     /// A packet of no bytes, or of more than 65 535, ends the run with a panic. So do more than 65
     /// 536 packets at one instant.
@@ -70,8 +69,7 @@ impl Packet {
         Packet { ecn, ..self }
     }
 
-    /// Adds a payload, such as the packet's bytes or the headers that the other end reads. Only
-    /// `bytes` determines the packet's size on the wire.
+    /// Adds a payload. Only `bytes` determines the packet's size on the wire.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }
@@ -88,7 +86,7 @@ impl Packet {
 pub struct Start {
     /// The flow's number in its group, from 1.
     pub number: u32,
-    /// The flow's own stream of random numbers, shared with no other flow.
+    /// The flow's own stream of random numbers.
     pub rng: Rng,
 }
 

@@ -22,8 +22,7 @@ const SIZES: RangeInclusive<u32> = 1..=65_535;
 /// twice a window of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
-/// An end with more consecutive timeouts than this within [`IDLE`], without a packet, is assumed to
-/// loop.
+/// An end is assumed to loop if it has more timeouts than this within [`IDLE`] without a packet.
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -36,7 +35,7 @@ pub(crate) struct Ends {
     stopped: Time, // MAX until it is stopped
 }
 
-/// The first end's time to finish, and when it finished.
+/// When the first end finished, and how long this took from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Took {
     pub(crate) at: Time,

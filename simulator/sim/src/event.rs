@@ -1,5 +1,4 @@
-//! Events, and the interface of the event queue, which is the first of the model's two interfaces.
-//! Also [`Memory`]: the store of flows and frames, as the event queue uses it.
+//! Events, and the interface of the event queue.
 
 use fairwire_core::{Ecn, Time};
 
@@ -35,7 +34,6 @@ impl Event {
         }
     }
 
-    /// The event with these [`parts`](Event::parts), if there is one.
     #[inline(always)]
     pub(crate) fn of((kind, what): (u8, u32)) -> Option<Event> {
         Some(match kind {
@@ -95,9 +93,8 @@ pub(crate) struct Leaving {
     pub(crate) reaches: Time,
 }
 
-/// Future events, as the model of the network schedules them. Every implementation gives the
-/// results of one total order: by time, then by the tie rule ([`Ties`](crate::ties::Ties)), then by
-/// scheduling order.
+/// Future events. Every implementation gives the results of one total order: by time, then by the
+/// tie rule ([`Ties`](crate::ties::Ties)), then by scheduling order.
 pub(crate) trait Events: Send + 'static {
     /// A new lane for events at hosts; [`Lane::NONE`] if there are too many.
     fn lane_at_hosts(&mut self) -> Lane;
@@ -113,7 +110,7 @@ pub(crate) trait Events: Send + 'static {
 
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules when `link` next becomes free. The earlier schedule is void, but its event may
+    /// Schedules when `link` next becomes free. Voids the earlier schedule, whose event may still
     /// come up.
     fn push_link_free(&mut self, time: Time, link: u32);
 
@@ -122,13 +119,12 @@ pub(crate) trait Events: Send + 'static {
     /// the packet at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn,
-    /// hosts may run ahead of links. If they may not, all events come up in one order, among those
-    /// at links.
+    /// Begins a turn of events due up to `end`; returns false if none is left. In a turn, hosts may
+    /// run ahead of links. Otherwise [`next_at_links`](Events::next_at_links) returns all events,
+    /// in one order.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes this turn's next event at hosts, and its time. May prefetch the data of other events
-    /// from `memory`.
+    /// May prefetch the data of other events from `memory`.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes this turn's next event at links, after all events at hosts.
@@ -141,7 +137,7 @@ pub(crate) trait Events: Send + 'static {
 pub(crate) trait Memory {
     fn fetch_frame(&self, event: Event);
 
-    /// Prefetches the flow data for `event`, after its frame.
+    /// Prefetches the flow data for `event`, whose frame was prefetched before.
     fn fetch_flow(&self, event: Event);
 }
 

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 ///
 /// A function that handles many packets and is not inlined takes a slot and reads the frame there.
 /// A frame passed as an argument would be written to memory first, and reading one field would wait
-/// for the complete write. With nine flows, that cost 7 % of the run time.
+/// for the complete write.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {
@@ -120,7 +120,6 @@ impl Frame {
         self.is_special = has_blocks;
     }
 
-    /// The content for observers; an acknowledgement has the blocks `sack`.
     pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
@@ -143,8 +142,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A pool of frames. It grows to the maximum number of frames in flight, and no further.
 ///
-/// The frame released first is reused first, so consecutive packets are adjacent in memory. Packets
-/// mostly travel in that order too, so the next frame is mostly close to the last.
+/// The frame released first is reused first, so consecutive packets are adjacent in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     slots: Vec<Frame>,

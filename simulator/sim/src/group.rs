@@ -33,7 +33,7 @@ pub(crate) struct Group {
     pub(crate) host_queue: Duration,
     pub(crate) empty: Empty,
     work: Work,
-    /// The first leg of the forward path. The field `back` is the first leg of the return path.
+    /// The first leg of the forward path.
     pub(crate) forward: u32,
     pub(crate) back: u32,
 }
@@ -211,8 +211,6 @@ impl Group {
         }
     }
 
-    /// This group with `members`. It continues the preceding plan `last` if both have the same
-    /// name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
             Some(last) => Group { head: last.head, before: last.before + last.members, members, ..self },
@@ -239,7 +237,6 @@ impl Group {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }
 
-    /// The maximum time for which a flow's host processes a packet given to it at `now`.
     #[inline]
     pub(crate) fn works_at_most(&self, access_delay: Duration, now: Time) -> Duration {
         match &self.work {
@@ -273,20 +270,18 @@ impl Group {
         self.has_sessions
     }
 
-    /// The hash of a connection of the flow `index`. It repeats after 65 536 connections.
+    /// A flow's hashes repeat after 65 536 connections.
     #[inline]
     fn hash(&self, index: u32, connection: u16) -> FlowHash {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
-    /// The time of a packet on the wires of `leg`. `bytes` matters only if sizes vary.
     #[inline]
     pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
-    /// The queue's descriptor of the packet in `frame`, kept in `slot`. Computed only from the
-    /// frame, because the packet's flow is far away in memory.
+    /// Computed only from the frame, because the packet's flow is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);

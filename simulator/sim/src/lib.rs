@@ -2,10 +2,6 @@
 //!
 //! One run is one thread and one seed. The same plan, seed and tie rule give the same bits on every
 //! machine.
-//!
-//! `model.rs` is the simulated network. One interface keeps its events (`queue/`), another its
-//! frames and flows (`store.rs`, `frames.rs`, `flow/`). `tuning.rs` chooses the implementation that
-//! suits a network.
 
 pub mod app;
 mod edge;
@@ -81,8 +77,7 @@ pub fn run(
     if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
-/// Results of a finished run. Events and frames are freed first, because records of a million flows
-/// need as much memory.
+/// Frees events and frames first, because the records of a million flows need as much memory.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();

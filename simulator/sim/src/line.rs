@@ -2,8 +2,8 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// A flow's own link. Holds when it becomes free, and by which fraction of a nanosecond its latest
-/// packet is early.
+/// A flow's own link: the time when it becomes free, and the fraction of a nanosecond by which this
+/// time is too early.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     free_at: Time,
@@ -33,7 +33,6 @@ impl Pace {
     }
 }
 
-/// The transmission time in integer nanoseconds, and the remainder of the division by the rate.
 #[inline(never)]
 fn split(rate: u64, bytes: u32) -> (Duration, u64) {
     let (scaled, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(rate));
@@ -55,8 +54,7 @@ impl Line {
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
-    /// Starts to send `bytes` at `now` or after the packets before them, and returns when the last
-    /// bit has left. Remainders are carried, so the rate is exact.
+    /// Returns when the last bit has left. Remainders are carried, so the rate is exact.
     #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
         let (whole, remainder) = pace.takes(bytes);

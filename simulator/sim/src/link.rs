@@ -1,4 +1,4 @@
-//! A queued link: a server, a propagation delay, and measurements.
+//! A queued link.
 
 use crate::faulty::Faulty;
 use crate::plan::LinkPlan;
@@ -21,7 +21,7 @@ pub struct Link {
     /// Does the rate change at some time? Then the mean rate is recorded.
     changes: bool,
     /// When the rate was last changed, and the bits that could be sent from the start of measuring
-    /// to then.
+    /// until this change.
     tuned: (Time, f64),
     hears_round_trips: bool,
 }
@@ -85,7 +85,7 @@ impl Link {
         self.meter.waiting(self.server.backlog(), now);
     }
 
-    /// Changes the rate at `now`. A packet being sent ends as scheduled.
+    /// A packet being sent ends as scheduled.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
         let (since, bits) = self.tuned;
         self.tuned = (now, bits + self.server.bits(since, now));
@@ -122,7 +122,6 @@ impl Link {
         steps.iter().map(|step| step.at)
     }
 
-    /// The rate and the propagation delay; `None` if either changes.
     pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
         let delay_changes = self.faulty.as_ref().is_some_and(|wire| wire.has_delays());
         (!self.changes && !delay_changes).then(|| (self.rate(), self.delay))
@@ -133,8 +132,7 @@ impl Link {
         self.faulty.is_some()
     }
 
-    /// The fate of a packet on the wire. Without faults the packet would reach the other end at
-    /// `reaches`.
+    /// The fate of a packet that would reach the other end at `reaches` without faults.
     pub(crate) fn carry(&mut self, reaches: Time) -> Fate {
         let plain = Fate::Arrives { at: reaches, is_late: false, twice: false };
         let (delay, sent) = (self.delay, reaches.saturating_sub(self.delay));

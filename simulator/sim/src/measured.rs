@@ -25,8 +25,7 @@ struct Names {
 
 impl<T: Tap, E: Events> Model<T, E> {
     pub(crate) fn measured(&self) -> Measured {
-        // By plan: the number of its latest flow. Plans with the same name are numbered as one
-        // group.
+        // By plan: the number of its latest flow.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
         let names = self
             .groups
@@ -99,8 +98,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         members.map(|(plan, member)| self.active(plan, member).secs()).sum()
     }
 
-    /// The timed events, by group number: events reported by loads during the run, events timed by
-    /// endpoints, and events in progress at the end.
     fn all_timed(&self) -> BTreeMap<u32, Timed> {
         let head = |group: u32| self.groups[group as usize].head;
         let mut all = self.timed.clone();
@@ -157,8 +154,7 @@ impl<T: Tap, E: Events> Model<T, E> {
                 match load.demand() {
                     Demand::Offered => Some(of(all(Session::offered))),
                     // Packets on the sink's access link when the warm-up ends count as arrived, so
-                    // `requested` lacks them. But they are delivered after the warm-up. So at least
-                    // the amount delivered was requested.
+                    // `requested` lacks them. But they are delivered after the warm-up.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }

@@ -19,8 +19,7 @@
 //! events ([`Ties`](crate::ties::Ties)), then by scheduling order. No event is ever cancelled: a
 //! link and a flow ignore events at times when they are not due.
 //!
-//! [`Events`] keeps the events, [`Store`] the frames and flows. Hosts may run ahead of links if
-//! that changes nothing, so the loop runs in turns.
+//! Hosts may run ahead of links if that changes nothing, so the loop runs in turns.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -101,7 +100,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         ControlFlow::Continue(())
     }
 
-    /// Handles every event up to `until`; returns false if the watcher stopped the run.
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while self.events.begin_turn(until) {
             if !(self.go_at_hosts(watch) && self.go_at_links(watch)) {
@@ -235,8 +233,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Forwards a packet from a link: to its receiver, to another queue, or as an acknowledgement
-    /// to its sender.
     #[inline(always)]
     fn on_departure(&mut self, leaving: Leaving, link: Option<u32>, now: Time) {
         let Leaving { slot, ecn, reaches } = leaving;
@@ -373,7 +369,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         packet
     }
 
-    /// Handles a packet that leaves the domain, and returns the tag for its receiver.
     #[inline(never)]
     fn leave_domain(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))
@@ -384,8 +379,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.legs[frame.leg as usize].group
     }
 
-    /// The flow with this index and its stage. `group` is the flow's group, which most callers know
-    /// from the frame.
     #[inline(always)]
     pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.store.flows[index as usize];

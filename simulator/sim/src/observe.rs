@@ -1,11 +1,9 @@
 //! Observes a run: samples at exact multiples of an interval, and each packet's path.
 //!
 //! An observer reads and changes nothing, so a run gives the same bits with and without one.
-//! Without an observer, the engine is compiled without the hooks.
 //!
-//! A sample at `t` includes every event up to and including `t`. It is taken between two events and
-//! is not an event. Deliveries are computed before their time, but reported at their time, so
-//! events are reported in order.
+//! A sample at `t` includes every event up to and including `t`. Deliveries are computed before
+//! their time, but reported at their time, so events are reported in order.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;
@@ -94,7 +92,7 @@ pub struct Wait {
 pub struct FlowView<'a> {
     /// Its group's name.
     pub group: &'a str,
-    /// The number in the group, from 1, as in its record.
+    /// The flow's number in its group, from 1, as in the flow's record.
     pub number: u32,
     /// The number of this connection in its flow, from 1; `None` if a flow is one connection.
     pub connection: Option<u32>,
@@ -249,8 +247,8 @@ pub(crate) trait Tap {
     fn set_place(&mut self, now: Time, link: Option<u32>);
     fn happened(&mut self, what: What, about: About);
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// Reports that a packet reaches its receiver at `at`, which may lie ahead, and puts `packets`
-    /// new packets in order there.
+    /// Reports that a packet reaches its receiver at `at`, which may lie ahead. The receiver then
+    /// has `packets` more packets in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     fn completes(&mut self, event: &TransferEvent);
     fn next_sample(&self) -> Time;
@@ -479,7 +477,6 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// The observers' data on `packet`, which is the descriptor of one of `frames`.
 pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
     let (slot, wire_bytes) = (packet.frame, packet.len);
     let mut frame = frames.at(slot);

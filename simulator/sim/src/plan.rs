@@ -13,8 +13,7 @@ pub struct Network {
     pub links: Vec<LinkPlan>,
     /// The flows.
     pub groups: Vec<GroupPlan>,
-    /// The aggregates, whose packets are coloured and observed at the edges of the
-    /// differentiated-services domain. A group belongs to at most one.
+    /// The aggregates of the differentiated-services domain. A group belongs to at most one.
     pub aggregates: Vec<AggregatePlan>,
 }
 
@@ -196,7 +195,7 @@ impl Network {
     }
 }
 
-/// The settings of a run: its length, warm-up and seed.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Length of the run, including the warm-up; longer than the warm-up.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 pub(crate) const LINE: usize = 64;
 
-/// Prefetches the cache lines `which` of the value `of`. Line 0 holds the start of the value.
+/// Line 0 holds the start of the value.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {
     #[cfg(target_arch = "x86_64")]

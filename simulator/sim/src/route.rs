@@ -24,8 +24,6 @@ pub(crate) enum Target {
 }
 
 impl Leg {
-    /// The transit time over the leg's wires of a data packet if `is_data`, else of an
-    /// acknowledgement.
     #[inline]
     pub(crate) fn takes(&self, is_data: bool) -> Duration {
         self.takes[usize::from(is_data)]
@@ -46,7 +44,7 @@ pub(crate) struct Sizes {
     pub(crate) vary: bool,
 }
 
-/// Appends the legs of a path to `legs`, and returns the index of the first.
+/// Returns the index of the first leg.
 pub(crate) fn lay(
     hops: &[Hop],
     group: u32,

@@ -118,7 +118,7 @@ pub enum Content {
     },
 }
 
-/// The state of a TCP sender: its windows and its round-trip time.
+/// The state of a TCP sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// The congestion window, segments.

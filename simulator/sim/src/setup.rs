@@ -31,8 +31,8 @@ pub struct SetUp<'a> {
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// A set-up that regularly calls `watch`, with zero as the time of the run; `watch` may stop
-    /// it.
+    /// Creates a set-up that regularly calls `watch` with the time zero. `watch` may stop the
+    /// set-up.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }
@@ -60,7 +60,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// Sets up `plan`. If `watch` stops the set-up, returns the components that exist.
+    /// If `watch` stops the set-up, returns the components that exist.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,
@@ -86,8 +86,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// A model of `plan` with its events in `events` and its flows in `store`. If the set-up is
-    /// stopped, returns the components that exist.
+    /// If the set-up is stopped, returns the components that exist.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,

@@ -9,7 +9,7 @@ use fairwire_core::{Discipline, Rate, Time};
 use std::ops::ControlFlow;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the end; returns false if the watcher stopped the run.
+    /// Returns false if the watcher stopped the run.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         loop {
             if let ControlFlow::Break(is_whole) = self.go_to_pause(watch) {
@@ -30,8 +30,8 @@ impl<T: Tap, E: Events> Model<T, E> {
 }
 
 /// A run that proceeds from one sample of its observer to the next. Between two steps, disciplines
-/// and rates of links may be changed, also through a handle that the creator of a discipline kept.
-/// Without changes the results are those of [`run_observed`](crate::run_observed), bit for bit.
+/// and rates of links may be changed. Without changes the results are those of
+/// [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,
     now: Time,
@@ -74,10 +74,10 @@ impl Steps {
         self.now
     }
 
-    /// Changes the discipline of a link, by its index in the plan, to the newly built `fresh` from
-    /// now on. If the present discipline can [take over](Discipline::retune) the parameters of
-    /// `fresh`, its state remains. Otherwise `fresh` replaces it: waiting packets are offered to
-    /// `fresh`, which drops them like arrivals if it has no room.
+    /// Gives a link, by its index in the plan, the newly built discipline `fresh` from now on. If
+    /// the present discipline can [take over](Discipline::retune) the parameters of `fresh`, the
+    /// present state remains. Otherwise the waiting packets are offered to `fresh`, which drops
+    /// them like arrivals if it has no room.
     ///
     /// # Panics
     /// When there is no such link.

@@ -1,6 +1,5 @@
-//! Stores a run's frames and flows: the second of the model's two interfaces, after
-//! [`Events`](crate::event::Events). The memory layout and prefetching of both are decided here, in
-//! `frames` and in `flow`.
+//! Stores a run's frames and flows. Only this module, `frames` and `flow` decide their memory
+//! layout and prefetching.
 
 use crate::event::{Event, Memory};
 use crate::flow::Flow;

@@ -158,7 +158,8 @@ fn serving_hosts_ahead_of_the_links_changes_no_result() {
             ]
         };
         let one = Network::dumbbell(bottleneck(40), flows());
-        // There are two forward queues; the second is on the return path of the group `cross`.
+        // The group `far` has two forward queues. The second is also on the return path of the
+        // group `cross`.
         let two = |law: RateLaw| {
             let (mut two, mut cross) =
                 (Network::dumbbell(LinkPlan { law: law.clone(), ..bottleneck(60) }, flows()), flows());
@@ -262,8 +263,8 @@ fn a_dithered_source_keeps_its_mean_rate() {
         *dither = 0.5;
     }
     let got = throughput(vec![udp], 1000)[0];
-    // The 24 414 gaps each have a standard deviation of 0.5/sqrt(3) of the mean gap. The rate is
-    // therefore within 0.6 % at 3.3 standard deviations.
+    // Each of the 24 414 gaps has a standard deviation of 0.5/sqrt(3) of the mean gap. So 3.3
+    // standard deviations of the rate are 0.6 %.
     assert!((got / 5e6 - 1.0).abs() < 0.006, "{got}");
 }
 
@@ -280,8 +281,8 @@ fn a_window_limited_tcp_gets_its_window_per_round_trip() {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = Some(10);
     let got = throughput(vec![group("tcp", Source::Bulk { tcp })], 100)[0];
-    // Propagation takes 32 ms. Data take 44.16 us on each of two access links and 441.6 us on the
-    // bottleneck; ACKs take 2 x 3.2 us and 32 us.
+    // Propagation takes 32 ms. Data take 44.16 us on each access link and 441.6 us on the
+    // bottleneck; ACKs take 3.2 us and 32 us.
     let rtt = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let expected = 10.0 * 552.0 * 8.0 / rtt;
     assert!((got / expected - 1.0).abs() < 1e-3, "{got} against {expected}");

@@ -2,8 +2,7 @@
 //!
 //! Under the random rule, each event's draw is a function of the seed, the instant and the event's
 //! identity. An identity belongs to the arrival of one packet, or to a timer of one flow. So the
-//! draw depends neither on the scheduling order nor on anything else in the run. Draws are made
-//! only when two events meet, and are not kept.
+//! draw depends neither on the scheduling order nor on anything else in the run.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
@@ -35,7 +34,6 @@ impl Ties {
         self.scheduled
     }
 
-    /// Does the event numbered `one` precede the event numbered `other`, if both are due at `time`?
     #[inline]
     pub(crate) fn goes_first(&self, time: Time, one: u32, other: u32) -> bool {
         self.order(time, one) < self.order(time, other)

@@ -3,8 +3,7 @@
 //!
 //! A gateway observes the answer on its path. Here the round trip ends at the sender, whose own
 //! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
-//! answers the first of its segments. A run without such disciplines pays only three tests per
-//! packet.
+//! answers the first of its segments.
 
 use crate::event::Events;
 use crate::frames::Left;

@@ -3,11 +3,10 @@
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
 
-/// The tuning of a run. The default handles all events one by one, in one order.
+/// The default handles all events one by one, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// The time by which hosts may be handled ahead of links; `None` if all events are handled in
-    /// one order.
+    /// How far hosts may be handled ahead of links; `None` if all events are handled in one order.
     pub(crate) lookahead: Option<Duration>,
     /// By link: do its packets continue only to sinks? Such packets are delivered together, at the
     /// end of a turn. Empty without a lookahead.
@@ -15,8 +14,7 @@ pub(crate) struct Tuning {
     /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
     /// kept separately instead of as an event in a lane.
     pub(crate) has_one_link: bool,
-    /// Are there more flows than records that the caches hold? Then the data for later events is
-    /// prefetched.
+    /// Do the flows' records exceed the caches? Then the data for later events is prefetched.
     pub(crate) has_many_flows: bool,
 }
 
@@ -24,8 +22,7 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// The tuning for a network. An observer must receive events in order, so it excludes a
-    /// lookahead.
+    /// A watched run has no lookahead, because an observer must receive events in order.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
@@ -38,20 +35,21 @@ impl Tuning {
     }
 }
 
-/// The maximum lookahead: the time of this number of bytes on the slowest link. Packets of this
-/// total size fit in a cache, and host packets are soon at the links.
+/// The maximum lookahead is the slowest link's time for this number of bytes. Packets of this total
+/// size fit in a cache.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// The minimum lookahead: the time of this number of bytes on the slowest link. A turn with a
-/// shorter lookahead has too few events to be worthwhile.
+/// The minimum lookahead is the slowest link's time for this number of bytes. With less, a turn has
+/// too few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The least time from a queued link to a host, at most that of [`MAX_WINDOW`]. `None` if the two
-/// sides cannot be separated, or not profitably.
+/// The lookahead: the least time from a queued link to a host, at most that of [`MAX_WINDOW`].
+/// `None` if it is below that of [`MIN_WINDOW`], or if hosts and links cannot be separated:
 ///
-/// They cannot be separated if links affect hosts at once (sessions, edges), hosts affect links at
-/// once (round trips), or a wire has faults. Nor can they if a path has no queue, a host's packet
-/// may reach a link in no time, or simultaneous events come in scheduling order.
+/// - Links affect hosts at once (sessions, edges), or hosts links (round trips).
+/// - A wire has faults, or a path has no queue.
+/// - A host's packet may reach a link in no time.
+/// - Simultaneous events come in scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -80,7 +78,6 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     (lookahead >= slowest.time_to_send(MIN_WINDOW)).then_some(lookahead)
 }
 
-/// The links whose packets continue only to their group's sink.
 fn last_links(plan: &Network) -> Vec<bool> {
     let mut are_last = vec![true; plan.links.len()];
     let links = |hops: &[Hop]| {
@@ -145,8 +142,8 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // The window is at most 1 MiB at 1 Gbit/s, or 8.389 ms, and at least 8 KiB at 10 Mbit/s, or
-        // 6.554 ms.
+        // The lookahead is at most 1 MiB at 1 Gbit/s, or 8.389 ms, and at least 8 KiB at 10 Mbit/s,
+        // or 6.554 ms.
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

@@ -1,8 +1,7 @@
 //! The wire behind a queued link, if it has faults: packets on it are lost, or arrive late,
 //! reordered, or twice.
 //!
-//! As on any wire, the time when a packet reaches the end is known when the packet begins to leave
-//! the link. But other packets may arrive before it, so its delivery is an event.
+//! Packets may overtake others on such a wire, so each delivery is an event.
 
 use crate::event::{Event, Events, Lane, Leaving};
 use crate::model::Model;
@@ -42,7 +41,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         let leg = &self.legs[frame.leg as usize];
         if leg.to == Target::End && !frame.is_ack() {
             let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
-            // Packets of one link and one leg stay in order, even at the same instant.
+            // Packets of one leg have one identity, so they stay in order even at the same instant.
             self.events.push_at_link(at + takes, Event::Sink(slot), frame.leg, Lane::NONE);
         } else {
             self.go_on(slot, at, now);

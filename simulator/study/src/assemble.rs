@@ -1,4 +1,4 @@
-//! Builds the record of an exhibit from its runs: its numbers, its drawings and its verdicts.
+//! Builds the record of an exhibit from its runs.
 
 use crate::execute::{Gathered, Gave};
 use crate::expression::{Over, Source};
@@ -47,8 +47,8 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
     Table { numbers, published, is_exact: plan.seeds.len() == 1 && plan.computed.is_some() }
 }
 
-/// The verdict on each number of `exhibit`, which was assembled for `plan`, against the paper's
-/// printed number. `None` if no number is printed, or no claim gives a tolerance.
+/// The verdict on each number of `exhibit`, assembled for `plan`, against the paper's printed
+/// number. `None` if none is printed, or no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()
@@ -111,7 +111,6 @@ fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
             }
         }
     }
-    // Numbers are grouped by series, in the order of the series' first numbers.
     let mut order: Vec<String> = Vec::new();
     numbers.iter().for_each(|n| {
         if !order.contains(&n.series) {
@@ -141,8 +140,6 @@ impl Source for OfComputed<'_> {
     }
 }
 
-/// The numbers that the paper prints for this exhibit. A number without a measure belongs to the
-/// first measure.
 fn published(plan: &Plan<'_>, numbers: &[Number]) -> Vec<Published> {
     let first = plan.measures.first().map_or("", |measure| measure.id.as_str());
     let of_this = plan.study.reference.iter().filter(|number| number.exhibit == plan.spec().id);
@@ -324,8 +321,6 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The name and colour of a line: the measure, the series, or both, as needed to distinguish
-    /// lines.
     fn legend(
         &self,
         measure: &Measure,
@@ -341,8 +336,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a group for each series, and a line for each measure; if there are several points, a
-    /// line for each measure and point.
+    /// Adds a group for each series, and a line for each measure and point.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -375,8 +369,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a position for each measure, and a line for each series; if there are several points, a
-    /// line for each series and point.
+    /// Adds a position for each measure, and a line for each series and point.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
         if !is_numbered {
@@ -439,8 +432,8 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // Only the requested range is shown; it would be too small on an axis that includes
-                // all points.
+                // Points outside the requested range are left out, because an axis with all points
+                // would compress it.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });

@@ -1,9 +1,8 @@
 //! Finished runs on disk, so a stopped study resumes where it was.
 //!
 //! Results are compressed and hashed, so incomplete or changed files count as absent. Files are
-//! written under a temporary name and moved, so several commands can share a folder. Their total
-//! size is bounded; the least recently used files are removed first. Without a writable folder only
-//! time is lost.
+//! written under a temporary name and moved, so several commands can share a folder. Without a
+//! writable folder only time is lost.
 
 use crate::text::hex;
 use crate::watch::Samples;
@@ -29,7 +28,7 @@ pub(crate) struct Finished {
 }
 
 const MAGIC: &[u8] = b"fairwire result\n";
-/// The ending of results. Files with other names are not ours, and remain.
+/// Files without this ending or [`HALF`] are not ours, and remain.
 const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result older than this was left by a terminated command.
@@ -41,11 +40,9 @@ const LEVEL: u8 = 4;
 const MAX_BYTES: usize = 1 << 30;
 /// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;
-/// The fraction of a cache's maximum size that remains after an eviction.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
-/// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB.
-/// All studies in full take some ten times that.
+/// The maximum total of a user's finished runs. All studies in full take some 200 MiB.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 /// The folder of a user's finished runs, in the place for reproducible data of the XDG Base
@@ -62,7 +59,6 @@ pub struct Cache {
     folder: Option<PathBuf>,
     is_fresh: bool,
     max_bytes: u64,
-    /// The time of day, which determines the least recently used result.
     clock: fn() -> SystemTime,
     /// The total bytes of all files; `None` until they are first counted. Other processes may write
     /// concurrently, so an eviction counts the files again.
@@ -164,8 +160,6 @@ impl Cache {
         Ok(())
     }
 
-    /// Adds `more` bytes to the total. If the total exceeds the maximum, removes the least recently
-    /// used results.
     fn make_room(&self, folder: &Path, more: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match *taken {
@@ -236,7 +230,7 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// Removes stale incomplete results, then the least recently used results until at most the
-/// fraction [`LEFT_AFTER_EVICTION`] of `max` bytes is left. Returns the bytes left.
+/// fraction [`LEFT_AFTER_EVICTION`] of `max` bytes is left.
 fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
@@ -382,8 +376,8 @@ mod tests {
                 });
             }
         });
-        // Each cache counts only its own results since it last counted the folder, so each of the
-        // four may add 40 blocks.
+        // Between two counts of the folder, each of the four caches counts only its own results, so
+        // each may add 40 blocks.
         assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
         let gone = clean(folder.path()).unwrap();
         assert!(gone.results > 0 && !folder.path().exists());

@@ -15,15 +15,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Hashes of the sources that produce each type of result. If the sources of the engine are not
-/// available, its hash is that of the version.
+/// Hashes of the sources that produce each type of result.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     /// For runs.
     engine: &'a str,
-    /// The hash for the data that is stored from runs.
+    /// For the data stored from runs.
     watchers: &'a str,
-    /// The hash for computed exhibits, which call the engine's components.
+    /// For computed exhibits.
     computed: &'a str,
 }
 
@@ -35,11 +34,10 @@ const MAKERS: Makers<'static> = Makers {
 };
 /// The version of the crate. Without sources, only the version distinguishes engines.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The format of results. A new number invalidates all earlier results.
+/// A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// The maximum number of threads. Machines have fewer cores than this, and the system does not
-/// provide unlimited threads.
+/// No machine has more cores.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -47,7 +45,7 @@ const MAX_THREADS: usize = 1024;
 pub struct Gave {
     /// A value for each measure.
     pub values: Vec<Option<f64>>,
-    /// The points of each curve, if the run has the seed of the curves.
+    /// The points of each curve, if curves are drawn for the run's seed.
     pub curves: Vec<Vec<(f64, f64)>>,
 }
 
@@ -97,7 +95,7 @@ pub struct Executed {
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
     // The longest quick tasks come first, so that no thread has a long task left at the end. Full
-    // plans take hours, so their tasks stay in order, which completes the first exhibits early.
+    // plans stay in order, which completes the first exhibits early.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }
@@ -191,7 +189,7 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     tasks
 }
 
-/// A hash of everything on which a run depends. The label of a discipline is not included.
+/// A hash of everything on which a run depends.
 fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_>) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
@@ -217,7 +215,6 @@ struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     fn new(tasks: &[Task], work: &Work<'a>) -> Self {
-        // Results on disk take no time, so they are excluded.
         let todo = tasks.iter().filter(|task| !work.cache.has(&task.key)).map(|task| task.weight);
         Meter { done: Mutex::new(0.0), total: todo.sum::<f64>().max(1.0), progress: work.progress }
     }

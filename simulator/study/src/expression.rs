@@ -3,11 +3,10 @@
 //! Operators need spaces around them, since a group's name may contain a `-`. `x` is the position
 //! on the horizontal axis.
 //!
-//! Functions of numbers are `abs`, `sqrt`, `log10`, `min` and `max`. Functions of a series over
-//! time are `mean`, `least`, `most`, `sd`, `first`, `last` and `change` (the last minus the first).
-//! These cover the time from the end of the warm-up to the end of the run, or between two times in
-//! seconds: `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference from the
-//! previous sample.
+//! A function of a series over time, such as `mean`, covers the time from the end of the warm-up to
+//! the end of the run. With two times in seconds, it covers the time between them:
+//! `mean(throughput_bps.cbr, 20, 40)`. `change` is the last value minus the first; within curves,
+//! it is the difference from the previous sample.
 
 use crate::text::{hint, listed};
 use std::fmt;
@@ -210,7 +209,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// The deepest nesting. Deeper nesting is a mistake, and must not overflow the stack.
+/// Deeper nesting is a mistake, and must not overflow the stack.
 const DEEPEST: usize = 32;
 
 impl<'a> Reader<'a> {
@@ -363,7 +362,7 @@ mod tests {
         assert_eq!(value("mean(cwnd.tcp.1)"), Some(3.0));
         assert_eq!(value("most(cwnd.tcp.1, 0, 10) - last(a)"), Some(0.0));
         assert_eq!(value("change(a)"), Some(5.0));
-        // The squares of -2, -1 and 3 have the mean 14/3.
+        // The deviations from the mean, -2, -1 and 3, have a mean square of 14/3.
         assert!((value("sd(a)").unwrap() - (14.0f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 

@@ -115,7 +115,6 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Checks that runs of `scenario` can have the measure `name`; the error explains why they cannot.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
@@ -142,7 +141,6 @@ pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     Err(refusal(name, &groups, &links, &aggregates))
 }
 
-/// The refusal of the measure `name`: lists the nearest measure, and the existing ones.
 fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> String {
     let all = |heads: &[&str], of: &[String]| -> Vec<String> {
         heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
@@ -215,8 +213,7 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "timeout_episodes" => known(flows, |flow| flow.timeout_episodes)?,
         "timeout_share" => {
             let episodes = known(flows, |flow| flow.loss_episodes)?;
-            // Without loss episodes there are no timeout episodes, so the share is 0 rather than 0
-            // / 0.
+            // Without loss episodes, the share is 0 rather than 0 / 0.
             known(flows, |flow| flow.timeout_episodes)? / episodes.max(1.0)
         }
         "jain_throughput" => jain::jain(&throughputs()),
@@ -228,7 +225,6 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
     })
 }
 
-/// The count for all `flows` together; `None` if one of them lacks it.
 fn known(flows: &[&FlowRecord], count: fn(&FlowRecord) -> Option<u64>) -> Option<f64> {
     flows.iter().map(|flow| count(flow)).sum::<Option<u64>>().map(|sum| sum as f64)
 }
@@ -264,8 +260,7 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard deviation divided by the mean. `values` covers all flows, not a sample, so the sum
-/// of squares is divided by their number. Jain's index is 1 / (1 + the square of this coefficient).
+/// `values` covers all flows, not a sample, so the sum of squares is divided by their number.
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Folder, file and text of each file of the repository's studies.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-/// The maximum size of a file, larger than any file of a study.
+/// Bytes; larger than any file of a study.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of one study.
@@ -102,7 +102,6 @@ pub struct UnknownExhibit {
 }
 
 /// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; without names, all exhibits.
-/// Returns each exhibit's study and its index in the study.
 pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
     let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
     let is_meant =

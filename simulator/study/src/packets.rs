@@ -27,16 +27,15 @@ pub(crate) struct Packets {
     from: Time,
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// For each queued frame: the number of its packet in the order of arrivals within the packet's
-    /// flow.
+    /// For each queued frame: the number of its packet among the arrivals of its flow.
     waiting: BTreeMap<u32, u64>,
 }
 
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// The number of the first segment in `sent`, which holds the time of each segment's first
-    /// transmission; `None` once the segment has arrived.
+    /// The number of the first segment in `sent`. An entry of `sent` is the time of a segment's
+    /// first transmission, or `None` once the segment has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
     /// For each arrival at a queue, from number `settled` on: was the packet lost? `None` until
@@ -114,8 +113,8 @@ impl Packets {
 }
 
 impl Flow {
-    /// Records that arrival `number` was lost or forwarded. Bursts are counted in the order of
-    /// arrivals.
+    /// Bursts are counted in the order of arrivals, so an arrival counts only once the fates of all
+    /// earlier ones are known.
     fn settle(&mut self, number: u64, is_lost: bool, group: &mut Group, is_measured: bool) {
         let place = number.checked_sub(self.settled).and_then(|place| self.fates.get_mut(place as usize));
         place.into_iter().for_each(|fate| *fate = Some(is_lost));
@@ -130,7 +129,7 @@ impl Flow {
         }
     }
 
-    /// Records that segment `seq` was sent at `at`. Only the first time counts.
+    /// Only the first transmission of a segment counts.
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
         if place >= 2 * MAX_SEGMENTS {
@@ -148,8 +147,7 @@ impl Flow {
         }
     }
 
-    /// Records that segment `seq` arrived. Returns when it was first sent; `None` for a repeated
-    /// arrival.
+    /// Returns when segment `seq` was first sent; `None` for a repeated arrival.
     fn arrived(&mut self, seq: u64) -> Option<Time> {
         let place = seq.checked_sub(self.first)? as usize;
         let first = self.sent.get_mut(place)?.take();
@@ -250,7 +248,6 @@ mod tests {
         report(&mut packets, 120, What::Deliver, 0, 100);
         report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts only for the one-way delay
         let measures = packets.into_measures();
-        // Seconds are inexact binary fractions, so delays are compared in integer nanoseconds.
         let ns = |name: &str| (measures[name] * 1e9).round();
         assert_eq!((ns("delay_mean_s.tcp"), ns("one_way_mean_s.tcp")), (120e6, 25e6));
         assert_eq!(measures["arrived.tcp"], 2.0);

@@ -44,8 +44,7 @@ pub struct Plan<'a> {
     pub computed: Option<&'static computed::Entry>,
 }
 
-/// One discipline of one scenario at one point. The runs under all seeds yield one number per
-/// measure.
+/// One discipline of one scenario at one point, under all seeds.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The index of the cell's point.
@@ -96,7 +95,7 @@ pub struct Curves {
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Changes to the exhibit's scenarios, as `--set`. The variations along the horizontal axis are
-    /// applied after them, so they take precedence.
+    /// applied after them.
     pub set: Vec<String>,
     /// The number of the exhibit's seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,
@@ -153,7 +152,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Files of a study that are not scenarios.
 const NO_SCENARIOS: [&str; 5] =
     ["study.toml", "reference.toml", "verdicts.toml", "space.toml", "calibration.toml"];
 
@@ -412,7 +410,7 @@ fn position(names: &mut Vec<String>, name: String) -> usize {
     })
 }
 
-/// Does `at` include the point? An empty `at` includes all points.
+/// Does `at` include the point?
 pub(crate) fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
     at.is_empty()
         || at.iter().any(|at| match at {

@@ -1,8 +1,4 @@
 //! The results of exhibits: the numbers, the figure to draw, and the verdict on each claim.
-//!
-//! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same
-//! numbers ready for drawing. Each line names its series and its measure, so the drawing code need
-//! not know a study's format.
 
 use crate::calibration::record::{Held, Summary};
 pub use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
@@ -187,8 +183,7 @@ pub struct Claim {
     /// The reason for the check's tolerance or bound; empty without one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// The verdict. If the mean agrees with the claim but the complete interval does not, the claim
-    /// is unclear: it counts as not holding, but more seeds may settle it.
+    /// The verdict. An unclear claim counts as not holding, but more seeds may settle it.
     pub verdict: Verdict,
     /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,
@@ -207,8 +202,7 @@ impl Claim {
     }
 }
 
-/// The origin of a claim. The headline counts the paper's statements: [`Origin::Printed`] and
-/// [`Origin::Read`].
+/// The origin of a claim. [`Origin::Printed`] and [`Origin::Read`] are statements of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {

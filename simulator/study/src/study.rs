@@ -54,7 +54,7 @@ impl Recorded {
     }
 }
 
-/// The `exhibit` of printed numbers that belong to no exhibit.
+/// The key `exhibit` of printed numbers that belong to no exhibit.
 const TEXT: &str = "text";
 
 impl Study {
@@ -98,9 +98,8 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// For each of the [`VERDICTS`], the number of recorded verdicts on the claims of exhibit
-    /// number `at`. Those of the full depth are counted if there are any, otherwise those of the
-    /// quick depth; `None` if there are neither.
+    /// Counts the recorded verdicts on the claims of exhibit number `at`, by [`VERDICTS`]: those of
+    /// the full depth or, if there are none, of the quick depth. `None` without either.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =
@@ -197,7 +196,7 @@ fn check_line(line: &LineSpec, exhibit: &ExhibitSpec) -> Result<(), String> {
     }
 }
 
-/// Checks a name, which is used in file names and on the command line.
+/// Checks that `name` is fit for file names and the command line.
 fn check_name(name: &str, path: &str, locations: &Locations) -> Result<(), ScenarioError> {
     let is_right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_right) {

@@ -34,9 +34,8 @@ pub(crate) fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// All points of `vary`; the error is the wrong key and the reason.
+/// The error is the wrong key and the reason.
 pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
-    // Without variations there is one point, and it needs no name.
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
     let keys = [
         ("points", !vary.points.is_empty()),
@@ -146,7 +145,6 @@ pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     Ok(out)
 }
 
-/// Reduces `points` to `depth`, and keeps the points in `claimed`.
 pub(crate) fn thinned(points: Vec<Point>, quick: &QuickSpec, claimed: &[At], depth: Depth) -> Vec<Point> {
     if depth == Depth::Full {
         return points;

@@ -14,7 +14,7 @@ pub fn listed(items: &[String]) -> String {
 
 const MAX_DIGITS: f64 = 12.0;
 
-/// A number with four significant digits, as many as a reader needs.
+/// A number with four significant digits.
 pub fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

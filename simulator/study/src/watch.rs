@@ -58,8 +58,8 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By name of the series: its values up to the last sample that has one; `None` for a sample
-    /// without one.
+    /// By name of the series: its values at the samples up to its last value; `None` where it has
+    /// none.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,
@@ -169,8 +169,8 @@ fn name(row: &SampleRow<'_>) -> String {
     }
 }
 
-/// Checks that runs of `scenario` can have the series `name`; the error explains why they cannot.
-/// Gauges depend on the discipline, so none is refused.
+/// Refuses a series that `scenario` lacks. All gauges of its links and aggregates are accepted,
+/// because they depend on the discipline.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();

@@ -22,7 +22,6 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
 /// A study of one flow's throughput as a share of 2 Mbit/s, over links of 2 and 4 Mbit/s.
-/// `REFERENCE` has a printed share of 0.8 for each link.
 const STUDY: &str = r#"
 format = 2
 paper = "made"

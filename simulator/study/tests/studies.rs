@@ -1,5 +1,4 @@
-//! A study from its text to its verdicts: planned, run (each run once), stored, judged, and refused
-//! if it is wrong.
+//! A study from its text to its verdicts.
 
 use fairwire_study::library::Folder;
 use fairwire_study::record::{Depth, Exhibit, Verdict};
@@ -175,7 +174,7 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
     // `sampled` is the mean backlog in packets, sampled every 100 ms. `mean` is the simulator's
-    // mean over time, in bytes. If both are right, their ratio is about the size of a packet.
+    // mean over time, in bytes.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");

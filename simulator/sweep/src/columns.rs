@@ -43,7 +43,7 @@ pub enum Kind {
     Text,
 }
 
-/// The texts of a column. Each distinct text is stored once.
+/// The texts of a column.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     distinct: Vec<Arc<str>>,
@@ -95,7 +95,7 @@ impl Table {
         Table { columns: self.columns.iter().map(of).collect() }
     }
 
-    /// Adds the rows of `other`, whose columns have the same names and types, in any order.
+    /// Adds the rows of `other`, whose columns may be in any order.
     ///
     /// # Panics
     /// If names or types differ.

@@ -123,7 +123,6 @@ impl Plan {
         inputs
     }
 
-    /// The keys of the scenario whose values differ from those in `text` with the changes `set`.
     fn scenario_differences(&self, text: Option<&str>, set: Option<&str>) -> Vec<String> {
         let values = |text: &str, set: &[String]| {
             let mut all = BTreeMap::new();

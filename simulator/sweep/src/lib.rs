@@ -3,7 +3,7 @@
 //! A [`Plan`] specifies the variations, and has a [cell](Cell) for each combination. Its runs are
 //! made in [shards](Shard), on this machine ([`Plan::run`]) or wherever a shard is sent. Each run
 //! leaves a row in a [`Store`], a folder of Parquet files. A hash of all its inputs identifies a
-//! run there, so no run is made twice, and a stopped sweep resumes where it was.
+//! run there, so no run is made twice.
 #![forbid(unsafe_code)]
 
 pub mod columns;

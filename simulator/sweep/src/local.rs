@@ -8,15 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The intended duration of a shard.
 const SHARD_SECONDS: f64 = 2.0;
 const MAX_RUNS: usize = 10_000;
 /// The fraction of the missing runs that a pilot makes, and the pilot's maximum duration in
 /// seconds.
 const PILOT: (f64, f64) = (0.01, 10.0);
-/// The approximate duration of a pilot's longest shard.
 const PILOT_SHARD_SECONDS: f64 = 1.0;
-/// The maximum number of threads; no machine has more cores.
+/// No machine has more cores.
 const MAX_THREADS: usize = 1024;
 
 /// One of several processes that share a sweep.
@@ -83,7 +81,6 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// The next shard: a single run until the duration of runs is known.
     fn take(&mut self, threads: usize) -> &'a [Run] {
         let weight = |run: &Run| self.plan.cells[run.cell].weight;
         let mut count = usize::from(!self.todo.is_empty());
@@ -198,8 +195,7 @@ impl Plan {
         })
     }
 
-    /// The bytes of a run without compression: its identification, a number per measure, and about
-    /// twelve numbers per flow.
+    /// The bytes of a run without compression.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;

@@ -27,7 +27,6 @@ pub fn write(out: impl io::Write + Send, table: &Table) -> io::Result<()> {
     write_about(out, table, &[]).map_err(io::Error::other)
 }
 
-/// Writes `table` to `out`, with these pairs in the metadata of the file.
 pub(crate) fn write_about(
     out: impl io::Write + Send,
     table: &Table,
@@ -47,7 +46,7 @@ pub(crate) fn write_about(
         let mut writer = rows.next_column()?.expect("a column for each field");
         match &column.cells {
             Cells::Reals(numbers) => values::<DoubleType>(&mut writer, numbers.iter().copied()),
-            // Counts are unsigned, as in the schema.
+            // Counts are unsigned, as in the schema; the writer takes only their bits.
             Cells::Counts(counts) => values::<Int64Type>(
                 &mut writer,
                 counts.iter().map(|count| Some(count.as_ref()?.cast_signed())),
@@ -87,7 +86,7 @@ const VALUES: usize = 65_536;
 
 pub(crate) struct Reader<R: ChunkReader>(SerializedFileReader<R>);
 
-/// A top-level column of a file: its location and its type.
+/// A top-level column of a file.
 struct Place {
     at: usize,
     name: String,
@@ -109,7 +108,6 @@ impl<R: ChunkReader + 'static> Reader<R> {
         self.places().into_iter().map(|place| (place.name, place.kind)).collect()
     }
 
-    /// The columns that a table can have: numbers and texts outside of groups.
     fn places(&self) -> Vec<Place> {
         let schema = self.0.metadata().file_metadata().schema_descr();
         let of = |at| {
@@ -125,7 +123,6 @@ impl<R: ChunkReader + 'static> Reader<R> {
         (0..schema.num_columns()).filter_map(of).collect()
     }
 
-    /// Calls `each` with the rows in batches, with the columns `wanted` or, for `None`, with all.
     pub(crate) fn read<E: From<ParquetError>>(
         &self,
         wanted: Option<&[&str]>,
@@ -146,7 +143,6 @@ impl<R: ChunkReader + 'static> Reader<R> {
     }
 }
 
-/// The type of a file column's values; `None` if they are neither numbers nor texts.
 fn kind(about: &ColumnDescriptor) -> Option<Kind> {
     let is_unsigned = match about.logical_type_ref() {
         Some(LogicalType::Integer(integer)) => !integer.is_signed,

@@ -58,7 +58,7 @@ pub struct Cell {
     pub(crate) weight: f64,
 }
 
-/// A run of a plan: its cell, and the index of its seed.
+/// A run of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
     /// The index of the cell.
@@ -89,7 +89,7 @@ pub struct Plan {
     pub precision: Option<f64>,
     /// The notes on the scenarios, and on unintended differences between cells.
     pub notes: Vec<String>,
-    /// The folder named in the plan.
+    /// The folder for results, if the plan names one.
     pub store: Option<PathBuf>,
     memory: Memory,
     too_much: Option<TooMuch>,
@@ -229,8 +229,6 @@ impl Plan {
         Ok(missing)
     }
 
-    /// The number of seeds for each cell, given the results in `store`: one at which its intervals
-    /// are narrow, or else the next at which they are examined.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;
         Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
@@ -272,7 +270,6 @@ impl Stores {
         if flows { self.flows.prepare() } else { Ok(()) }
     }
 
-    /// The runs for which the stores have everything that `plan` keeps.
     fn runs(&self, plan: &Plan) -> Result<Runs, StoreError> {
         let mut runs = self.runs.runs(&plan.measures)?;
         if plan.flows {
@@ -302,7 +299,6 @@ pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
 struct Maker<'a> {
     spec: &'a SweepSpec,
     locations: &'a Locations,
-    /// The scenario, with the plan's changes for every cell.
     base: &'a Base,
     /// The number of changes in `base` that precede the changes of the plan.
     before: usize,
@@ -421,7 +417,6 @@ impl Maker<'_> {
         Ok(self.values(key, axis)?.into_iter().map(text).collect())
     }
 
-    /// For each change that makes a cell, its location in the plan.
     fn paths(&self, axes: &[Axis], at: &[usize], discipline: usize) -> Vec<String> {
         let set = (0..self.spec.set.len()).map(|at| format!("set.{at}"));
         let values = axes.iter().zip(at).map(|(axis, at)| format!("vary.{}.{at}", axis.key));
@@ -510,7 +505,6 @@ impl Maker<'_> {
         Ok(Cells { cells, notes: notes.lines(axes), memory, flows_of_a_run, too_much })
     }
 
-    /// The measures to store; each must exist in some cell.
     fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
         // The available measures may depend on any axis, but not on a pair of axes.

@@ -2,7 +2,6 @@
 
 use fairwire_metrics::interval::estimate;
 
-/// The number of seeds at which intervals are first examined.
 const FIRST: usize = 8;
 
 /// The number of seeds for a cell, of at most `max`: the first number at which its intervals are
@@ -21,7 +20,6 @@ pub(crate) fn seeds(
     looked
 }
 
-/// Is half of the 95 % interval of `runs` at most the fraction `precision` of their mean?
 pub(crate) fn is_narrow(runs: &[f64], precision: f64) -> bool {
     match estimate(runs) {
         None => true, // not measured in this cell
@@ -54,9 +52,8 @@ mod tests {
         assert_eq!(seeds(60, |_| true, |seeds| seeds >= 12), 12);
     }
 
-    /// Simulates cells whose results are normally distributed around 1 with the standard deviation
-    /// `deviation`. Returns the fraction of cells whose last interval contains the true mean, and
-    /// the mean number of seeds.
+    /// The fraction of simulated cells whose last interval contains the true mean, and the mean
+    /// number of seeds.
     fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
         let mut rng = Seed(7).stream("normal");
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem
@@ -71,7 +68,7 @@ mod tests {
         (f64::from(hits) / f64::from(cells), all as f64 / f64::from(cells))
     }
 
-    /// `docs/sweeps.md` has these figures from 20 000 cells each.
+    /// `docs/sweeps.md` has the figures that this test prints, from 20 000 cells each.
     #[test]
     fn stopping_costs_a_few_points_of_coverage_at_most() {
         for (deviation, precision) in [(0.01, 0.01), (0.02, 0.01), (0.05, 0.01), (0.1, 0.01)] {

@@ -1,7 +1,6 @@
 //! Tables from the records of a run.
 //!
-//! The schema of a record determines the columns, their types and descriptions. So a field added to
-//! a record becomes a column, with its documentation.
+//! The schema of a record determines the columns, their types and descriptions.
 
 use crate::columns::{Cells, Column, Kind, Table};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -9,7 +8,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// A field of a record: its path in the JSON of the record, its type and its description.
 struct Field {
     path: Vec<String>,
     /// The field's sort key: for each step of the path an index, or a key in a map.
@@ -108,7 +106,7 @@ fn schema<R: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<R>().to_value()
 }
 
-/// The fields of records with this schema; `rows` supply the keys of its maps.
+/// `rows` supply the keys of the schema's maps.
 fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     let mut fields = Vec::new();
     add(&mut fields, &mut Way::default(), schema, rows);
@@ -121,7 +119,6 @@ struct Way {
     place: Vec<Step>,
 }
 
-/// Adds the fields of the value at `way`, which has this schema.
 fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     let schema = some(schema);
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {

@@ -52,7 +52,6 @@ pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     Table::new(columns)
 }
 
-/// The columns that identify the run of a row.
 fn identity(rows: &[&Done<'_>], axes: &[String]) -> Vec<Column> {
     let texts = |name: &str, of: for<'b> fn(&'b Done<'_>) -> &'b str| {
         Column::new(name, Cells::texts(rows.iter().map(|done| of(done))))

@@ -1,4 +1,4 @@
-//! A share of a sweep for one worker: some runs, on any machine.
+//! A share of a sweep for one worker.
 
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores, hash};
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Some runs of a sweep, with everything needed to make them. The shard's JSON is sent to another
-/// process, on any machine that has the same fairwire and access to the store's folder.
+/// Some runs of a sweep, with everything needed to make them on any machine that has the same
+/// fairwire and access to the store's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shard {
     version: String,
@@ -194,7 +194,6 @@ impl Kept<'_> {
         if now - self.since < KEEP_SECONDS { Ok(()) } else { self.keep(done) }
     }
 
-    /// Writes all finished runs, replacing the parts written before.
     fn keep(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         self.since = clock_seconds();
         if done.len() == self.of {
@@ -210,28 +209,26 @@ impl Kept<'_> {
     }
 }
 
-/// A monotonic clock, in seconds. It affects when results are written, but not the results.
+/// This clock affects when results are written, but not the results.
 #[cfg(unix)]
 fn clock_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The time of day, in seconds, where there is no monotonic clock.
 #[cfg(not(unix))]
 fn clock_seconds() -> f64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// The processor time of this thread, in seconds. Other programs on the machine do not affect it.
-/// It affects how work is divided and the estimate of the remaining cost, but not the results.
+/// This time affects how work is divided and the estimate of the remaining cost, but not the
+/// results.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The time of day, in seconds, where a thread's processor time is unknown.
 #[cfg(not(unix))]
 fn processor_seconds() -> f64 {
     clock_seconds()

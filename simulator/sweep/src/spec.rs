@@ -182,13 +182,11 @@ impl RangeSpec {
     }
 }
 
-/// Are values in this unit integers?
 fn is_counted(unit: &str) -> bool {
     matches!(unit, "packets" | "packet" | "B")
 }
 
-/// The value in TOML, rounded to twelve digits, so that three steps of 0.1 are 0.3; to integers if
-/// `is_whole`.
+/// The value in TOML, rounded to twelve digits, so that three steps of 0.1 are 0.3.
 fn written(number: f64, is_whole: bool, unit: Option<&str>) -> toml::Value {
     let number = if is_whole { number.round() } else { format!("{number:.11e}").parse().unwrap_or(number) };
     match unit {

@@ -24,15 +24,13 @@ pub(crate) const CELL: &str = "cell";
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
 const FORMAT: &str = "2";
-/// The readable versions. Arrow's readers interpreted the texts of version 1 as dictionaries.
+/// The readable versions. Version 1 was replaced because Arrow's readers interpreted its texts as
+/// dictionaries.
 const READ: [&str; 2] = ["1", FORMAT];
 const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
-/// The ending of unfinished parts.
 const HALF: &str = "half";
-/// The maximum number of listings of a folder whose parts disappear meanwhile.
 const MAX_LISTS: usize = 20;
-/// The approximate number of rows in a compacted part.
 const COMPACT_ROWS: usize = 200_000;
 
 /// An error of a store.
@@ -189,7 +187,7 @@ impl Store {
         Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
     }
 
-    /// The parts; `None` if a part disappeared between the listing and its reading.
+    /// `None` if a part disappeared during the listing.
     fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -232,8 +230,8 @@ impl Store {
         Ok(all)
     }
 
-    /// Reads `columns`, `cell` and `seed`, in batches, of each part that has all these columns and
-    /// for which `is_wanted` returns true.
+    /// Reads `columns`, `cell` and `seed` in batches. Only parts that have all these columns, and
+    /// for which `is_wanted` returns true, are read.
     ///
     /// # Errors
     /// As [`parts`](Self::parts).
@@ -246,7 +244,6 @@ impl Store {
         for part in self.parts()?.iter().filter(|part| part.has(columns) && is_wanted(part)) {
             let names = [CELL, SEED].into_iter().chain(columns.iter().map(String::as_str));
             match read(&part.path, Some(&names.collect::<Vec<_>>()), &mut each) {
-                // Another process has merged the part into a larger one.
                 Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(StoreError::Io {
                         path: part.path.clone(),
@@ -387,8 +384,8 @@ impl Batch {
     }
 }
 
-/// The part at `path`; `None` if it has disappeared. The file is read completely, to verify its
-/// name against its content: Parquet itself would not notice a changed number.
+/// `None` if the part has disappeared. The file is read completely, to verify that its name is the
+/// hash of its content: Parquet itself would not notice a changed number.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let mut bytes = Vec::new();
     let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
@@ -431,8 +428,6 @@ fn name_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Calls `each` with the rows of the part at `path` in batches, with these `columns` or, for
-/// `None`, with all.
 fn read(path: &Path, columns: Option<&[&str]>, each: &mut dyn FnMut(&Batch)) -> Result<(), StoreError> {
     let file = parquet::open(path).map_err(StoreError::io(path))?;
     batches(&Reader::new(file).map_err(StoreError::broken(path))?, path, columns, each)

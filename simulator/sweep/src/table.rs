@@ -81,8 +81,6 @@ pub struct CellSummary {
 }
 
 impl Plan {
-    /// The runs that count: all in the store or, with a precision, only those of the seeds that a
-    /// cell needs until its intervals are narrow enough.
     fn counted(&self, values: &Values) -> Vec<Run> {
         let runs = |cell: usize| {
             let seeds = match self.precision {

@@ -32,7 +32,7 @@ impl Base {
         Ok(Base { name: path.display().to_string(), text, folder, set: Vec::new() })
     }
 
-    /// The scenario in `text`; it names no other files.
+    /// A scenario in `text` that names no other files.
     pub fn text(text: &str) -> Self {
         Base { name: "scenario".into(), text: text.into(), folder: None, set: Vec::new() }
     }
@@ -44,7 +44,6 @@ impl Base {
         self
     }
 
-    /// The scenario with the changes of this base, followed by the changes of `overrides`.
     pub(crate) fn scenario(&self, overrides: &Overrides) -> Result<Scenario, DocumentError> {
         let overrides =
             Overrides { set: self.set.iter().chain(&overrides.set).cloned().collect(), ..overrides.clone() };

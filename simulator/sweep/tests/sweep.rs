@@ -1,5 +1,4 @@
-//! A sweep from a plan to its table: results made, stored and found again, and wrong inputs
-//! refused.
+//! A sweep from a plan to its table.
 
 use fairwire_sweep::columns::{Cells, Table};
 use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError, Value};
@@ -232,7 +231,6 @@ fn flows_have_a_row_for_each_run_and_flow() {
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
     // Twelve runs have one TCP flow, and twelve have three. Each run also has one UDP flow.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
-    // Without its flows, a run counts as missing.
     for part in stores.flows.parts().unwrap() {
         fs::remove_file(part.path()).unwrap();
     }
@@ -271,7 +269,6 @@ fn with_a_precision_cells_get_seeds_until_their_intervals_are_narrow() {
         let estimate = cell.measures[0].unwrap();
         assert!(cell.runs == 60 || estimate.half_width_95.unwrap() <= 0.02 * estimate.mean, "{cell:?}");
     }
-    // The rough sweep counts only the seeds that it needs.
     let counted: BTreeSet<usize> =
         rough.summary(&Stores::new(folder.path())).unwrap().iter().map(|cell| cell.runs).collect();
     assert_eq!(counted, BTreeSet::from([8]));
@@ -380,7 +377,7 @@ fn a_foreign_store_is_refused_and_stays() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    // Such a file remains if a run is killed while it writes.
+    // A file with this ending remains if a run is killed while it writes.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
     let file = folder.path().join("file");

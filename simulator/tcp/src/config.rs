@@ -39,7 +39,7 @@ pub struct Config {
     /// Does the receiver delay acknowledgements? `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
     /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), instead of by
-    /// acknowledgements? With delayed acknowledgements, growth is then twice as fast.
+    /// acknowledgements?
     pub counts_segments: bool,
     /// Do Reno, CUBIC, DCTCP, BIC, Vegas and Westwood count a reduced window in full segments, as
     /// in Linux? The RFCs count bytes.
@@ -87,9 +87,9 @@ pub enum Recovery {
     Rack,
 }
 
-/// The time for which a sender's host processes the segments that it releases at one instant, such
-/// as those of one acknowledgement or timer. The time is uniform from zero to a maximum, and no
-/// segment overtakes another. Receivers take no time.
+/// The time for which a sender's host processes the segments that it releases at one instant. The
+/// time is uniform from zero to a maximum, and no segment overtakes another. Receivers take no
+/// time.
 ///
 /// Without processing, a packet released by an acknowledgement reaches a full queue just as a
 /// departure frees a slot. Round-trip times modulo a packet's transmission time then decide which
@@ -100,8 +100,8 @@ pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to the time in which the slowest link of the flow's path sends two full segments at its
-    /// current rate, and at most an eighth of a round trip. Both bounds are ours: with one segment,
+    /// The maximum is the time in which the path's slowest link sends two full segments at its
+    /// current rate, but at most an eighth of a round trip. Both bounds are ours: with one segment,
     /// shares still depended on round trips.
     Packet,
     /// Up to this.
@@ -119,11 +119,11 @@ pub struct DelayedAck {
     /// allows 500 ms.
     pub timeout: Duration,
     /// The number of acknowledgements that leave at once at the beginning, at most 255; 0 for none.
-    /// The window then grows sooner, and the first round-trip times contain no delay. The same
-    /// number leaves at once after a pause longer than a timeout, and after a repeated segment.
-    /// After a mark, and after a retransmission that is not ECN-capable, two leave at once; when
-    /// the sender reports a reduction, one does. Linux has 16 (its "quick acks"). RFC 5681, section
-    /// 4.2, allows them.
+    /// The window then grows sooner. The same number leaves at once after a pause longer than a
+    /// timeout, and after a repeated segment. Two leave at once after a mark, and after a
+    /// retransmission that is not ECN-capable. One leaves at once when the sender reports a
+    /// reduction. Linux has 16 (its "quick acks"). RFC 5681, section 4.2, allows acknowledgements
+    /// without delay.
     pub quick_acks: u32,
 }
 
@@ -204,8 +204,8 @@ impl Config {
         }
     }
 
-    /// The configuration for one of the flows that share it. If its controller draws at random, it
-    /// uses `seed`.
+    /// The configuration for one of the flows that share `self`. `seed` seeds a controller that
+    /// draws at random.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
             ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {

@@ -1,16 +1,15 @@
 //! Spreads a cut of the window over the following round trip: proportional rate reduction.
 //!
 //! # Source
-//! RFC 9937, section 6.2, which obsoletes RFC 6937. While more than the target is in flight, the
-//! reduction is proportional. Otherwise the conservative bound holds (PRR-CRB), plus one segment
-//! (PRR-SSRB) when an acknowledgement advances without a sign of a further loss (SafeACK). As in
-//! Linux, cuts by marks are spread too, and a cut begins from the window in use; the RFC has the
-//! number in flight (RecoverFS).
+//! RFC 9937, section 6.2. While more than the target is in flight, the reduction is proportional.
+//! Otherwise the conservative bound holds (PRR-CRB), one segment higher (PRR-SSRB) when an
+//! acknowledgement advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks
+//! are spread too, and a cut begins from the window in use; in the RFC it begins from the number in
+//! flight (RecoverFS).
 //!
 //! # Why
 //! If a window falls at once from ten to seven, its sender sends nothing until three segments have
-//! left the network. If more were lost, it sends a burst. When the cut is spread over the round
-//! trip, seven segments leave for each ten delivered.
+//! left the network. If more than three were lost, it sends a burst.
 
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +28,6 @@ pub(crate) struct Cut {
     sent: u32,
 }
 
-/// The fields of an acknowledgement's report that the cut needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     /// The number of segments newly reported as delivered (DeliveredData).
@@ -41,8 +39,8 @@ pub(crate) struct Delivery {
 }
 
 impl Cut {
-    /// Begins to reduce the window from `before` to `target` segments. `highest` is the first
-    /// sequence number never sent. No segment may be sent until the next [`step`](Self::step).
+    /// `highest` is the first sequence number never sent. No segment may be sent until the next
+    /// [`step`](Self::step).
     pub(crate) fn begin(&mut self, before: f64, target: f64, highest: u64) {
         let segments = |window: f64| (window as u32).max(1);
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };
@@ -57,8 +55,6 @@ impl Cut {
         self.until != 0
     }
 
-    /// The segment below which everything must be acknowledged for the cut to end; `None` without a
-    /// cut.
     pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
@@ -127,7 +123,6 @@ mod tests {
         assert_eq!(in_flight, 7);
     }
 
-    /// A cut from `before` to `target`, with random losses and acknowledgements.
     fn spread_at_random(rng: &mut Rng, before: u32, target: u32) {
         let (mut cut, mut in_flight) = (Cut::default(), u64::from(before));
         cut.begin(before.into(), target.into(), 1);
@@ -153,7 +148,7 @@ mod tests {
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
-                // The first segment is an exception, because it does not wait.
+                // The first segment does not wait, so it may exceed the target by one.
                 let most = u64::from(target) + u64::from(sent == out);
                 assert!(in_flight <= most, "{before} {target}: {in_flight}");
                 assert!(
@@ -162,8 +157,7 @@ mod tests {
                 );
             }
         }
-        // All segments in flight at the start have been replaced. Without losses, the cut ends at
-        // its target.
+        // Three windows of segments were delivered, so the cut is complete.
         if lost_ever == 0 {
             assert_eq!(in_flight, u64::from(target), "{before} {target}");
         }

@@ -77,7 +77,6 @@ impl Journal {
         self.record(seq).map_or(Some(Time::ZERO), |record| (!record.is_repeated).then_some(record.sent))
     }
 
-    /// When the first and the last of the segments in flight were last sent.
     pub(crate) fn sent_at_ends(&self) -> Option<(Time, Time)> {
         Some((self.records.front()?.sent, self.records.back()?.sent))
     }
@@ -96,7 +95,7 @@ impl Journal {
         self.latest.take()
     }
 
-    /// The first segment that was delivered since the last call and was sent only once.
+    /// The lowest segment that was delivered since the previous call and was sent only once.
     pub(crate) fn lowest_original(&mut self) -> Option<u64> {
         let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
         (lowest != u64::MAX).then_some(lowest)
@@ -110,7 +109,7 @@ impl Journal {
         self.records.get(seq.checked_sub(self.base)? as usize)
     }
 
-    /// Records that segment `seq` is sent at `now`; with `is_alone`, nothing else is in flight.
+    /// With `is_alone`, nothing else is in flight.
     #[inline(never)] // few flows keep a journal
     pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
         if is_alone {
@@ -146,9 +145,8 @@ impl Journal {
         }
     }
 
-    /// Records that everything below `unacked` is acknowledged. `is_from_before` means that the
-    /// acknowledgement echoes a segment sent before all retransmissions, which are then still in
-    /// flight (RFC 8985, section 6.2, step 2).
+    /// `is_from_before` means that the acknowledgement echoes a segment sent before all
+    /// retransmissions, so these are still in flight (RFC 8985, section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -180,7 +178,6 @@ impl Journal {
         }
     }
 
-    /// The measurements at `now`, from the acknowledgement recorded last.
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
@@ -257,8 +254,6 @@ mod tests {
     #[test]
     fn the_rate_is_delivery_over_the_longer_of_send_and_ack_time() {
         let mut journal = Journal::new(true);
-        // Ten segments leave at once. From 40 ms on, one is acknowledged every 2 ms: 500 per
-        // second.
         for seq in 0..10 {
             journal.sent(seq, ms(0), seq == 0);
         }

@@ -1,15 +1,14 @@
-//! Loss detection by time, and undoing reductions made without a loss. This is the state of
-//! RACK-TLP (RFC 8985), of its tail loss probe, and of an undo by Eifel (RFC 3522, RFC 4015) or
-//! DSACK (RFC 3708).
+//! The state of RACK-TLP, which detects losses by time (RFC 8985), and of undoing reductions
+//! without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
 //!
-//! A missing segment is lost if one sent later has arrived, and a round trip and a reordering
+//! A missing segment is lost if a segment sent later has arrived, and a round trip and a reordering
 //! window have passed since the missing segment was sent. Unlike a count of duplicates, time
 //! distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
 //! Two rules are Linux's, to match a kernel's results. DSACK widens the reordering window only
-//! after reordering was observed. Once a segment was overtaken by more than three others,
-//! out-of-order arrivals also let the congestion window grow.
+//! after reordering was observed. Out-of-order arrivals also let the congestion window grow, once
+//! more than three segments have overtaken another.
 
 use fairwire_core::{Duration, Time};
 
@@ -17,8 +16,8 @@ use fairwire_core::{Duration, Time};
 /// observed (RFC 8985, section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
-/// The number of recoveries without DSACK after which the window is narrow again (section 6.2, step
-/// 4).
+/// The number of recoveries without DSACK after which the reordering window is narrow again
+/// (section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
 /// The last segment sent among those that have arrived, and its sending time.
@@ -44,14 +43,13 @@ pub(crate) struct Rack {
     persist: u32,
     /// RACK.dsack_round: further DSACK reports are ignored until this segment is acknowledged.
     dsack_round: u64,
-    /// The numbers of retransmissions and of segments reported as having arrived twice. If more
-    /// segments arrived twice than were retransmitted, the network duplicates.
+    /// `repeats` counts retransmissions, and `duplicates` counts segments reported as having
+    /// arrived twice. If `duplicates` is larger, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
     /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? The first
     /// retransmission after a reduction begins one, and so does a retransmitted probe.
     pub(crate) begins_epoch: bool,
-    /// The reduction that may turn out to have been made without a loss.
     pub(crate) undo: Option<Undo>,
     pub(crate) probe: Option<Probe>,
     pub(crate) variation: Variation,
@@ -64,14 +62,14 @@ pub(crate) struct Variation {
     /// The smoothed deviation of the measurements, and its peak in this round trip, both times 4.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
-    /// The variation currently used, times 4.
+    /// The variation that the timeout uses, times 4.
     pub(crate) held_ns_x4: u64,
     /// The sequence number beyond which an acknowledgement ends the round trip.
     pub(crate) round_end: u64,
 }
 
 impl Variation {
-    /// Begins with the first measurement (RFC 6298, section 2.2).
+    /// RFC 6298, section 2.2.
     pub(crate) fn begin(&mut self, rtt: Duration, least: Duration) {
         self.deviation_ns_x4 = rtt.ns() * 2;
         self.peak_ns_x4 = self.deviation_ns_x4.max(least.ns());
@@ -88,8 +86,6 @@ impl Variation {
         self.held_ns_x4 = self.held_ns_x4.max(self.peak_ns_x4);
     }
 
-    /// Ends a round trip: reduces the held variation by a quarter of its excess over this round
-    /// trip's peak. The next peak begins at `least`.
     pub(crate) fn end_round(&mut self, least: Duration) {
         self.held_ns_x4 -= (self.held_ns_x4 - self.peak_ns_x4) / 4;
         self.peak_ns_x4 = least.ns();
@@ -158,8 +154,8 @@ impl Rack {
         self.degree = self.degree.max(distance);
     }
 
-    /// Records a report that segment `seq` has arrived twice. Everything below `acked` was
-    /// acknowledged before. `highest` is the first segment not yet sent.
+    /// Everything below `acked` was acknowledged before the report. `was_repeated` means that `seq`
+    /// is known to have been sent twice.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {
@@ -226,8 +222,6 @@ mod tests {
         let mut variation = Variation::default();
         variation.begin(Duration::from_ms(40), least);
         assert_eq!(variation.held_ns_x4, ms(200));
-        // A hundred measurements of 2 s follow one of 40 ms; the smoothed round trip converges long
-        // before the last.
         let mut smoothed = ms(40);
         let mut most = 0;
         for _ in 0..100 {

@@ -4,9 +4,9 @@
 //! # Source
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
 //! first); RFC 2883 (a segment that came twice); RFC 7323, section 4.3 (which segment an
-//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). A delayed
-//! acknowledgement follows the second segment, or the timeout. RFC 5681 recommends delays but does
-//! not require them, so some acknowledgements may leave at once ([`DelayedAck::quick_acks`]).
+//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). RFC 5681
+//! recommends delays but does not require them, so some acknowledgements may leave at once
+//! ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
 //! The receiver also counts all marks, and each acknowledgement carries the total. So exact
@@ -127,7 +127,6 @@ enum Reports {
     All,
 }
 
-/// A run of segments: from `start` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u64,
@@ -265,7 +264,6 @@ impl Receiver {
         if self.is_modern { self.many.as_deref_mut()?.quick.as_mut() } else { None }
     }
 
-    /// May the acknowledgement of an in-order segment wait for another segment?
     #[inline(always)]
     fn may_wait(&mut self, now: Time) -> bool {
         self.waiting += 1;
@@ -307,7 +305,6 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
-    /// Records whether a segment is a duplicate, and the epoch that is echoed from now on.
     #[inline]
     fn note_repeat(&mut self, segment: Segment) {
         let Segment { seq, is_retransmission, epoch, .. } = segment;
@@ -362,8 +359,6 @@ impl Receiver {
         }
     }
 
-    /// Handles the arrival of the next segment expected while later ones are kept. The first run of
-    /// these may now be in order.
     #[inline(never)]
     fn close_hole(&mut self) {
         let is_closed = if self.kept == Kept::InFew {
@@ -430,8 +425,7 @@ impl Few {
     }
 
     /// Handles the arrival of the next `filled` segments expected. If a run begins directly after
-    /// them, it is now in order: removes it and returns its length. The remaining runs are then
-    /// counted from the new next segment expected.
+    /// them, it is now in order: removes it and returns its length.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,
@@ -482,8 +476,6 @@ impl Ahead {
         }
     }
 
-    /// Records that an arrival touched the run that contains `seq`. `next` is the next segment
-    /// expected.
     fn touch(&mut self, seq: u64, next: u64) {
         let Some(run) = self.run_of(seq) else { return };
         let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));

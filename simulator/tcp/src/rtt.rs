@@ -51,15 +51,14 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Sets the variation for the timeout until the next measurement, given as four times its
-    /// value.
+    /// Sets the variation for the timeout until the next measurement.
     pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
     /// Doubles the timeout (RFC 6298, 5.5) until it reaches its maximum. With
     /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the fourth doubling in a row makes the next
-    /// measurement count as the first. Until then, the timeout still follows from the old ones.
+    /// measurement count as the first.
     pub fn back_off(&mut self, config: &Config) {
         if self.timeout(config) < config.max_rto {
             self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
@@ -93,7 +92,6 @@ impl RttEstimator {
     }
 }
 
-/// A quotient, rounded down to the clock's ticks with the quirk `counts_ticks`.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
     match config.tick.ns() {
@@ -102,8 +100,6 @@ fn counted(ns: u64, config: &Config) -> u64 {
     }
 }
 
-/// Rounds to the nearest tick, at least one. Without ticks, the time is exact, at least a
-/// nanosecond.
 fn in_ticks(ns: u64, tick: u64) -> u64 {
     match tick {
         0 => ns.max(1),

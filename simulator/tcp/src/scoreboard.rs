@@ -2,9 +2,8 @@
 //! section 4).
 //!
 //! The board has one byte per segment, from the first unacknowledged to the highest about which
-//! something is known. It is empty while there is nothing to record. Counts updated at every change
-//! give the number in flight ("pipe"). So the cost of an acknowledgement depends on its news, not
-//! on the window.
+//! something is known. Counts updated at every change give the number in flight ("pipe"). So the
+//! cost of an acknowledgement depends on its news, not on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
 //! 6.2, step 5). Segments sent once are examined in number order, which is their sending order, and
@@ -21,7 +20,6 @@ use crate::segment::Sack;
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The scoreboard of RFC 6675: which segments in flight arrived, are lost, or were sent again.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     base: u64,
@@ -74,8 +72,7 @@ impl Scoreboard {
         Scoreboard { rule, ..Scoreboard::default() }
     }
 
-    /// The number of segments of `[unacked, highest)` in flight. It counts segments that have
-    /// neither arrived nor been lost, and retransmissions of lost segments.
+    /// The number of segments of `[unacked, highest)` in flight, including retransmissions.
     #[inline]
     pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
         (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
@@ -86,13 +83,12 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Is everything sent still in flight? After an undo it may be, although the board still
+    /// Is everything sent still in flight? This can be true after an undo, although the board still
     /// records retransmissions.
     pub(crate) fn is_all_in_flight(&self) -> bool {
         self.sacked == 0 && self.lost == 0
     }
 
-    /// Is the board empty, without a cut, a probe or a possible undo?
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
@@ -110,8 +106,7 @@ impl Scoreboard {
         self.state(seq) & LOST != 0
     }
 
-    /// Records that everything below `unacked` is acknowledged. Returns how many of these segments
-    /// were not known to have arrived.
+    /// Returns how many of the newly acknowledged segments were not known to have arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
         if self.segments.is_empty() {
@@ -160,8 +155,6 @@ impl Scoreboard {
         u64::from(self.sacked - before)
     }
 
-    /// The number of segments, originals or retransmissions, newly considered lost since the last
-    /// call.
     #[inline]
     pub(crate) fn newly_lost(&mut self) -> u32 {
         self.losses.wrapping_sub(std::mem::replace(&mut self.reported, self.losses))
@@ -189,16 +182,15 @@ impl Scoreboard {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest arrival? This is so if nothing was lost or
-    /// reordered.
+    /// Was everything in flight sent after the latest arrival?
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: of the segments that were sent before the latest arrival and have not
-    /// arrived, marks as lost those sent at least a round trip and `window` ago. If others remain,
-    /// returns when the last of them would be lost. `highest` is the first segment not yet sent.
+    /// RACK_detect_loss: considers the segments that were sent before the latest arrival and have
+    /// not arrived. Marks as lost those sent at least a round trip and `window` ago. If others
+    /// remain, returns when the last of them would be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -260,7 +252,6 @@ impl Scoreboard {
         self.reported = self.losses; // the sender knows
     }
 
-    /// Cancels losses: segments considered lost count as in flight.
     pub(crate) fn lose_nothing(&mut self) {
         for state in &mut self.segments {
             *state &= !LOST;
@@ -269,7 +260,6 @@ impl Scoreboard {
         (self.lost_below, self.repair_from) = (self.base, self.base);
     }
 
-    /// Marks the first segment as lost, on three duplicate acknowledgements.
     pub(crate) fn lose_first(&mut self) {
         self.extend_to(self.base + 1);
         self.lose(self.base);
@@ -296,7 +286,6 @@ impl Scoreboard {
         self.emptied();
     }
 
-    /// The first segment that is lost and was not retransmitted.
     pub(crate) fn next_lost(&mut self) -> Option<u64> {
         let from = self.repair_from.max(self.base);
         let found = self.first(from, self.lost_below, |state| state & (LOST | REPEATED) == LOST);
@@ -310,8 +299,6 @@ impl Scoreboard {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
 
-    /// Records that segment `seq` was retransmitted at `at`. `highest` is the first segment not yet
-    /// sent.
     pub(crate) fn repeat(&mut self, seq: u64, highest: u64, at: Time) {
         self.extend_to(seq + 1);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -405,8 +392,6 @@ impl Scoreboard {
         self.lost_below = self.lost_below.max(end);
     }
 
-    /// Marks a retransmission that has not arrived as lost if a segment first sent after it has
-    /// arrived.
     fn find_lost_repeats(&mut self) {
         while let Some(&Repeat { seq, before, .. }) = self.repeats.front() {
             if before >= self.sacked_below {

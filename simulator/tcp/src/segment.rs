@@ -44,8 +44,7 @@ pub struct Ack {
     /// Has a mark arrived since the sender last reported that it had reduced its window (RFC 3168,
     /// section 6.1.3)?
     pub ece: bool,
-    /// Marked segments received so far on the connection, wrapping. A total survives the loss of an
-    /// acknowledgement.
+    /// Marked segments received so far on the connection, wrapping.
     pub marks: u32,
     /// The [`epoch`](Segment::epoch) of the segment whose timestamp would be echoed (RFC 7323,
     /// section 4.3): the last segment to arrive in order, or the first segment that a delayed
@@ -76,7 +75,8 @@ pub struct Sack {
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments, counted from the acknowledgement that reports it, so its fields are small.
+/// A run of segments. It is counted from the acknowledgement that reports it, so its fields are
+/// small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
@@ -113,9 +113,9 @@ impl Sack {
         (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// The ranges of the option, in order: a segment that has arrived twice, then the blocks. A
-    /// range is its first sequence number and the number after its last, in segments, for an
-    /// acknowledgement of everything below `next`.
+    /// The ranges of the option in an acknowledgement of everything below `next`. A segment that
+    /// has arrived twice comes first, then the blocks. A range is its first sequence number and the
+    /// number after its last, in segments.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
         let blocks = self.iter().map(move |block| {
             let first = next + u64::from(block.offset);

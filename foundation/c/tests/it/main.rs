@@ -1,4 +1,4 @@
-//! Tests the library as C sees it: the header, the exported names, and programs in C.
+//! The library as C sees it.
 
 mod names;
 mod programs;
@@ -7,7 +7,7 @@ mod same;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The library of this crate that cargo built next to this test: its extension is `a` or `so`.
+/// Returns the path of the built library; `extension` is `a` or `so`.
 fn library(extension: &str) -> PathBuf {
     let test = std::env::current_exe().expect("it is a file");
     let library = test.with_file_name(format!("libfairwire_c.{extension}"));

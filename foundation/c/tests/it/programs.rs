@@ -19,7 +19,7 @@ fn compilers() -> Vec<&'static str> {
     there
 }
 
-/// Compiles a source file and links it with the library. `None` if the compiler has no sanitizers.
+/// The compiled program; `None` if the compiler lacks sanitizers.
 fn compiled(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let name = source.replace(['/', '.'], "-");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}-{name}"));
@@ -80,7 +80,7 @@ fn the_example_relays_the_packets_that_it_receives() {
     let mut relay = Command::new(relay).args([&relayed, &port(&receiver), "100"]).spawn().expect("it starts");
     let to = format!("127.0.0.1:{relayed}");
     let mut bytes = [0; 100];
-    // The relay is running once a reply arrives.
+    // Until the relay has started, packets to it are lost.
     receiver.set_nonblocking(true).expect("a socket");
     let mut tries = 0;
     while receiver.recv(&mut bytes).is_err() {

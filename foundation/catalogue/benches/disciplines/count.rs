@@ -1,4 +1,4 @@
-//! Counts instructions by running the measured part under Valgrind's callgrind, if installed.
+//! Counts instructions with Valgrind's callgrind.
 
 use crate::peer::Shape;
 use crate::workload::Workload;
@@ -6,33 +6,30 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use std::process::Command;
 
-/// The argument that makes this program the child process in which `Workload::run` is counted.
+/// The argument with which this program starts itself under Valgrind, to count `Workload::run`.
 pub(crate) const CHILD: &str = "--counted";
 /// As [`CHILD`], but for the workload of [`peer`](crate::peer).
 pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
-/// Runs as the counted child process. Only instructions of `Workload::run` are counted.
 pub(crate) fn child(name: &str, flows: u32) {
     let mut workload = Workload::new(name, flows);
     workload.prepare(ROUNDS);
     workload.run();
 }
 
-/// Returns the instructions per offered packet for each discipline and number of flows; `None`
-/// without Valgrind.
+/// Returns the instructions per offered packet; `None` without Valgrind.
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
-        // `Workload::new` runs the workload once to fill the queue, and callgrind counts this run
-        // too. `warm_up` is its number of packets.
+        // `warm_up` is the number of packets in the call of `run` by `Workload::new`, which
+        // callgrind counts, too.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })
 }
 
-/// Returns the instructions per packet for each shape and number of leaves of
-/// [`peer`](crate::peer); `None` without Valgrind.
+/// Returns the instructions per packet; `None` without Valgrind.
 pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
         let (count, output) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);

@@ -1,5 +1,5 @@
 //! The cost of each discipline: nanoseconds and instructions per packet, and bytes of state per
-//! flow, from 10 to a million active flows. `make bench-disciplines`; see proof/bench/README.md.
+//! flow. See proof/bench/README.md.
 
 mod count;
 mod peer;

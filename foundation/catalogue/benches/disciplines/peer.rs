@@ -1,10 +1,9 @@
-//! The workload for which others have published the cost of their schedulers: a fixed set of leaves
-//! that get bursts of packets at random, without overload.
+//! A workload for comparison with published costs: bursts of packets for random leaves of a fixed
+//! set, without overload.
 //!
-//! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, repeatedly, without drops;
-//! the backlog is not stated. Here it is half as many packets as there are leaves. The leaves that
-//! hold packets keep changing, so the state of all leaves is in use. A packet that is dropped all
-//! the same adds its cost, but is not counted.
+//! DPDK's measurements of rte_sched enqueue 32 packets, then dequeue 32, at an unstated backlog.
+//! Here the backlog is half a packet per leaf, and the state of all leaves is in use. The cost of
+//! dropped packets is included, but only packets that left are counted.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -26,8 +25,7 @@ const LEN: u32 = 64;
 const ROOM: u32 = 16;
 const RATE: u64 = 10_000_000_000;
 
-/// A discipline and the arrangement of its leaves: all under the root, or under classes of equal
-/// weight.
+/// A discipline, with its leaves under the root or under classes of equal weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub name: &'static str,
@@ -68,8 +66,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Builds the discipline and offers it eight packets per leaf, which fills the backlog to the
-    /// limit in `work`: half a packet per leaf on average.
+    /// Builds the discipline, and offers eight packets per leaf to bring the backlog to its limit
+    /// in `work`.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -91,7 +89,7 @@ impl Bursts {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
-    /// Runs the part that is measured, and returns the number of packets that left.
+    /// Runs the prepared bursts; only this is measured. Returns the number of packets that left.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         self.work()
@@ -121,16 +119,15 @@ impl Bursts {
     }
 }
 
-/// The cost of a shape for this number of leaves, per packet: one enqueue and one dequeue.
+/// The cost per packet: one enqueue and one dequeue.
 pub(crate) struct Row {
     pub shape: Shape,
     pub leaves: u32,
-    /// Nanoseconds per packet: the median over the batches.
+    /// Nanoseconds per packet: the median over the repeats.
     pub ns: f64,
     pub instructions: Option<f64>,
 }
 
-/// The nanoseconds per packet: the median over the batches.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     let mut bursts = Bursts::new(shape, leaves);
@@ -146,8 +143,6 @@ pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     times[REPEATS / 2]
 }
 
-/// Runs as the counted child process, and prints how many packets left. Only instructions of `run`
-/// are counted.
 pub(crate) fn child(label: &str, leaves: u32) {
     let shape = SHAPES.into_iter().find(|shape| shape.label() == label).expect("a label of a shape");
     let mut bursts = Bursts::new(shape, leaves);

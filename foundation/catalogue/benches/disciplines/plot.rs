@@ -1,5 +1,4 @@
-//! Draws the costs as a picture: nanoseconds per packet over the number of flows, a panel for each
-//! family.
+//! Draws nanoseconds per packet over the number of flows, with a panel for each family.
 
 use crate::report::{Row, find, folder};
 use fairwire_catalogue::{self as catalogue, Family};

@@ -14,7 +14,7 @@ pub(crate) struct Row {
 }
 
 pub(crate) struct Cost {
-    /// Nanoseconds per offered packet: one enqueue and its share of the dequeues.
+    /// Nanoseconds per offered packet: one enqueue and two thirds of a dequeue.
     pub ns: f64,
     /// As `ns`.
     pub instructions: Option<f64>,
@@ -35,7 +35,7 @@ const MAX_STATE: f64 = 64.0;
 /// published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
 /// Nanoseconds per packet of a simple DRR in C, without a limit or statistics. The values with 256
-/// and 4096 queues are not published; with 1024 queues it takes 9 ns.
+/// and 4096 queues are not published.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 pub(crate) fn folder() -> PathBuf {
@@ -75,7 +75,6 @@ pub(crate) fn print(rows: &[Row]) {
     );
 }
 
-/// Prints the costs under the workload of [`peer`] next to the published costs.
 pub(crate) fn print_peers(rows: &[peer::Row]) {
     if rows.is_empty() {
         return;
@@ -139,8 +138,7 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     fs::write(folder().join("disciplines.json"), text).expect("proof/bench/results can be written");
 }
 
-/// Compares the measurements with the promised limits, and prints each broken promise. Returns
-/// whether all are kept.
+/// Returns whether all promises are kept.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {

@@ -12,8 +12,7 @@ const RATE: u64 = 10_000_000_000;
 /// full packets.
 const SIZES: [u32; 5] = [64, 64, 576, 1500, 1500];
 const MEAN_SIZE: u32 = (64 + 64 + 576 + 1500 + 1500) / 5;
-/// The shape of the Pareto distribution of flow sizes, as measured on the Internet: most flows are
-/// short, and most packets belong to long flows.
+/// The shape of the Pareto distribution of flow sizes, as measured on the Internet.
 const SHAPE: f64 = 1.2;
 const MIN_FLOW: f64 = 2.0;
 const MAX_FLOW: f64 = 1e6;
@@ -39,15 +38,14 @@ struct Arrival {
     len: u32,
 }
 
-/// Disciplines with a bounded table, and the parameter that sets its bound to the number of flows.
+/// Disciplines with a table of bounded size, and the parameter that sets the bound.
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
-/// The size of the buffer in packets: one for each flow, and at least 1000.
+/// The size of the buffer, in packets.
 pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
 
-/// Builds `name` with its defaults. A bounded table gets room for all `flows`.
 pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
     let site = Site {
         rate: Rate::from_bps(RATE).expect("not zero"),
@@ -65,8 +63,7 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// A workload for `name` with this number of active flows, already run until the queue is as
-    /// full as it gets.
+    /// Builds a workload, and runs it until the backlog no longer grows.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),
@@ -107,7 +104,7 @@ impl Workload {
         arrival
     }
 
-    /// Draws the arrivals of `rounds` rounds, so that drawing them is not measured.
+    /// Draws the arrivals, so that drawing is not measured.
     pub(crate) fn prepare(&mut self, rounds: u32) {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
@@ -120,7 +117,7 @@ impl Workload {
     }
 
     fn offer(&mut self, arrival: &Arrival) {
-        // The link can send two packets in three such steps.
+        // In three such steps the link can send two packets of mean size.
         self.now += u64::from(MEAN_SIZE) * 8 * 1_000_000_000 / RATE * 2 / 3;
         let now = Time::from_ns(self.now);
         let packet = Packet {
@@ -131,8 +128,7 @@ impl Workload {
         self.discipline.enqueue(packet, now, &mut Ignore);
     }
 
-    /// The measured part: three enqueues and two dequeues for each prepared round. Returns the
-    /// number of packets offered.
+    /// Offers the prepared arrivals; only this is measured. Returns the number of packets offered.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);

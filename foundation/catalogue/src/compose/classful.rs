@@ -1,37 +1,35 @@
 //! A tree of classes, each leaf a discipline.
 //!
 //! # What it does
-//! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never
-//! exceeds, and a weight and a priority for the excess, which is the rate beyond all guarantees.
-//! The unused part of its guarantee goes to its siblings first, then up the tree.
+//! Shares the link among classes. A class has a guaranteed `rate`, and a `ceiling` that it never
+//! exceeds. Its weight and priority apply to the excess, the rate beyond all guarantees. The unused
+//! part of a guarantee goes to the class's siblings first, then up the tree.
 //!
 //! At each class, from the root down, children within their guarantee are served first: the most
-//! urgent first, and among equally urgent ones the one that has been due longest. If no child is
-//! within its guarantee, the most urgent children share the excess in proportion to their weights.
-//! An inner class lends its guarantee to its children in the same manner.
+//! urgent first, and among equally urgent ones the one due longest. If none is within its
+//! guarantee, the most urgent children share the excess in proportion to their weights. An inner
+//! class lends its guarantee to its children in the same manner.
 //!
 //! # Why
-//! Subscribers, offices or services have contracts, and each may need its own rules inside. Unlike
-//! in hierarchical fair dropping, each leaf has its own queue and discipline.
+//! Subscribers, offices or services have contracts, and each may need its own rules inside.
 //!
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
-//! O(backlogged siblings) at each level to send. The time of the next packet, needed only if none
-//! may leave, costs O(backlogged classes) at worst. `fairwire list disciplines
-//! --long` shows no early signals for the tree, but inner disciplines may give some.
+//! O(backlogged siblings) at each level to send. If no packet may leave, to find the time of the
+//! next departure costs O(backlogged classes) at worst. The tree gives no early signals, but inner
+//! disciplines may.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
-//! IEEE/ACM ToN 3(4), 1995, section II, for the task of a link-sharing tree. Weights: start-time
-//! fair queueing at each class, P. Goyal, H. Vin and H. Cheng, IEEE/ACM ToN 5(5), 1997, section II.
-//! Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
+//! IEEE/ACM ToN 3(4), 1995, section II, for the task. Weights: start-time fair queueing at each
+//! class, P. Goyal, H. Vin and H. Cheng, IEEE/ACM ToN 5(5), 1997, section II. Guarantees and
+//! ceilings: the buckets of [`shaper`](super::shaper).
 //!
 //! # Where we differ
-//! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee. Traffic
-//!   beyond its guarantee is not held against it later.
-//! - The ceilings of all classes on the path to the root apply at once, and take precedence over
-//!   guarantees. A promise beyond the parent class, the ceiling or the link is refused, so ceilings
-//!   and guarantees do not conflict in the long run.
+//! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee.
+//! - The ceilings of all classes on the path to the root apply at once, before guarantees. A
+//!   guarantee above the class's ceiling is refused. So are siblings' guarantees that together
+//!   exceed the guarantee of their parent, or the rate of the tree or the link.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example
@@ -142,12 +140,12 @@ pub struct Class {
     /// The priority of the class for the excess; 0 is the most urgent.
     #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// The rate that the class never exceeds while its burst lasts. It needs a `ceiling`, and is
-    /// above that ceiling.
+    /// The rate that the class never exceeds while its burst lasts. A peak needs a `ceiling`, and
+    /// is above that ceiling.
     ///
-    /// An example is a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB. The class
-    /// sends at its peak for 10 s, and then at its ceiling. It must have paused for 10 s before. At
-    /// the start of a run no class counts as paused.
+    /// An example is a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB. After a
+    /// pause of 10 s, the class sends at its peak for 10 s, and then at its ceiling. At the start
+    /// of a run no class counts as paused.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
     /// How far the class may fall behind its rate or its ceiling and still catch up. With `peak`,
@@ -220,12 +218,12 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree, if the classes form one and all guarantees can be kept. A class without a
-    /// guarantee gets the sum of its children's guarantees.
+    /// The tree of the classes. A class without a guarantee gets the sum of its children's
+    /// guarantees.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;
-        // A faster ceiling does not make the link faster.
+        // The tree cannot send faster than the link.
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate));
         let guarantees = guarantees(tree.terms(), whole)
             .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;
@@ -276,8 +274,7 @@ impl Spec {
         }
     }
 
-    /// The inner disciplines and their sites. The rate of each site is that of the link: ceilings
-    /// are ignored.
+    /// The inner disciplines and their sites. Each site has the link's rate, even below a ceiling.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
@@ -296,7 +293,7 @@ impl Spec {
         Nested { choice, ecn: self.ecn, typed_as: Parameter::of(NAME, "class"), place: Some(place) }
     }
 
-    /// The site of the leaf at index `place`, with the maximum rate that this leaf can get.
+    /// The site of the leaf at `place`, with the maximum rate that it can get.
     fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let part = || part_of(whole, config.sharing, site.packet_bytes);
@@ -342,7 +339,6 @@ fn class_terms((class, checked): (&Class, &CheckedClass)) -> (u32, ClassTerms) {
     (checked.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling })
 }
 
-/// The error for a guarantee that cannot be kept. `class` returns the class at an index.
 fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, whole: Rate) -> BadParameter {
     let parameter = Parameter::of(NAME, "class");
     let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());

@@ -5,8 +5,8 @@
 //! marker, and all other classes share one.
 //!
 //! # Why
-//! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and later
-//! routers need only the colours. With `rio` inside, edge and core are one router.
+//! The edge of a DiffServ domain measures contracts per aggregate, and later routers need only the
+//! colours.
 //!
 //! # State and cost
 //! The state of the markers, and four bytes per class number up to the highest listed; O(1) per
@@ -16,9 +16,9 @@
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
-//! The conditioner meters and marks. Shaping and dropping are left to the inner discipline. Colours
-//! are in the packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. It
-//! gives early signals if the inner discipline does, as RIO, the default, does.
+//! Shaping and dropping are left to the inner discipline. Colours are in the packet's descriptor; a
+//! gateway writes them as codepoints if its `dscp` says so. The conditioner gives early signals if
+//! the inner discipline does. The default, RIO, does.
 //!
 //! # Example
 //! ```toml

@@ -1,4 +1,4 @@
-//! The parameters, as given, of the disciplines that hold other disciplines.
+//! The disciplines that hold other disciplines.
 
 pub mod classful;
 pub mod conditioner;

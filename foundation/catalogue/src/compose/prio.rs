@@ -9,8 +9,8 @@
 //! [`shaper`](super::shaper) into it.
 //!
 //! # State and cost
-//! A byte per class number up to the highest listed; O(bands) per packet. `fairwire list
-//! disciplines --long` shows no early signals for `prio`, but inner disciplines may give some.
+//! A byte per class number up to the highest listed; O(bands) per packet. `prio` gives no early
+//! signals, but inner disciplines may.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.

@@ -1,17 +1,16 @@
 //! A queue of parts: any scheduler with any dropper.
 //!
 //! # What it does
-//! Over one buffer, the dropper refuses, marks and makes room, and the scheduler decides which
-//! packet leaves next. It is the long form of `drr+faba`, with room for the parameters of both.
+//! One buffer holds all packets. The dropper refuses, marks and pushes out packets, and the
+//! scheduler decides which packet leaves next. A name such as `drr+faba` is the short form.
 //!
 //! # Why
 //! Which packet to serve next and which to drop are two questions. FABA under deficit round robin,
-//! RED with a queue for each flow, or LQD under start-time fair queueing needs no extra code: each
-//! combines two known parts.
+//! or RED with a queue for each flow, needs no extra code.
 //!
 //! # State and cost
-//! Those of the scheduler and of the dropper. It marks if its dropper does: with `tail-drop`, which
-//! gives no early signals, `ecn` has no effect.
+//! Those of the scheduler and of the dropper. With `tail-drop`, which gives no early signals, `ecn`
+//! has no effect.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -73,8 +72,8 @@ pub struct Spec {
     /// The order in which packets leave.
     #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
-    /// The component that refuses, marks and pushes out packets: a discipline that takes any
-    /// scheduler. Its name, or a table with its name and its parameters.
+    /// The component that refuses, marks and pushes out packets: the name of a discipline that any
+    /// scheduler can serve, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub dropper: Option<Choice>,
 }
@@ -108,7 +107,7 @@ impl Spec {
         discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
-    /// The parameters of the dropper, with the queue's order of service and ECN policy.
+    /// The parameters of the dropper, with the queue's scheduler and ECN policy added.
     fn whole(&self, entry: &Entry) -> Result<Parameters, BadParameter> {
         let name = self.choice().name();
         let mut parameters = self.choice().parameters().cloned().unwrap_or_default();
@@ -140,8 +139,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// Adds the dropper's path to `bad`, an error in the dropper. An error in a scheduler that the
-    /// queue has set is reported as the queue's.
+    /// Adds the dropper's path to `bad`, an error in the dropper. An error in the queue's own
+    /// scheduler gets the queue's path.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {
@@ -168,7 +167,7 @@ impl Spec {
         vec![(self.nested(), self.inner_site(site))]
     }
 
-    /// Checks the parameters of the queue and of the dropper against the site.
+    /// Checks the parameters and the dropper against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.with_whole(site, |spec, site| spec.check(site))?;
         check_slots(NAME, &self.placed(site))

@@ -1,23 +1,22 @@
 //! The shaper: a discipline behind a rate.
 //!
 //! # What it does
-//! Releases packets of the inner discipline at `rate`, with bursts of `burst` after a pause. It
-//! works in deficit mode: a packet may leave as soon as its predecessors are paid. The packet
-//! itself is paid for afterwards, so its size need not be known before.
+//! Releases packets of the inner discipline at `rate`, and up to `burst` at once after a pause. The
+//! shaper works in deficit mode: a packet may leave as soon as all earlier packets are paid for,
+//! and is paid for afterwards.
 //!
 //! # Why
 //! The queue forms where it can be managed: in front of a modem, a tunnel or a subscriber's line
 //! whose own buffer would otherwise hold it.
 //!
 //! With `autorate` the rate follows the line behind the shaper, and `rate` is the initial rate.
-//! This needs round-trip times of the passing traffic, which the simulator provides to the
-//! discipline of a link, but not to inner disciplines. A gateway instead has `autorate` next to the
-//! rate of its direction.
+//! `autorate` needs the round-trip times of the passing traffic. The simulator gives these times to
+//! the discipline of a link, but not to inner disciplines. In a gateway, `autorate` is set next to
+//! the rate of a direction instead.
 //!
 //! # State and cost
-//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. `fairwire
-//! list disciplines --long` shows no early signals for the shaper, but the inner discipline may
-//! give some.
+//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. The shaper
+//! gives no early signals, but the inner discipline may.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The state of the
@@ -25,8 +24,8 @@
 //! algorithm of ITU-T I.371, annex A.
 //!
 //! # Where we differ
-//! In any interval of T seconds at most the sum of `burst`, `rate` times T, and one packet leaves.
-//! Deficit mode sends this packet before it is paid. Times are rounded to a nanosecond, and the
+//! In any interval of T seconds at most the sum of `burst`, `rate` times T, and one packet leaves:
+//! deficit mode sends this packet before it is paid. Times are rounded to a nanosecond, and the
 //! remainder is carried over. The bucket begins to fill at time zero.
 //!
 //! # Example
@@ -122,7 +121,7 @@ impl Spec {
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
         let buffer = self.buffer.map_or(site.buffer, |buffer| buffer.0);
-        // A shaper that is faster than its link does not make the link faster.
+        // A shaper cannot send faster than the link.
         Site { rate: self.shaped_rate(site).min(site.rate), buffer, ..*site }
     }
 

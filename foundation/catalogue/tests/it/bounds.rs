@@ -5,7 +5,6 @@ use fairwire_core::{Duration, Rate};
 use fairwire_parameters::Field;
 use schemars::SchemaGenerator;
 
-/// The type of a value with bounds.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Whole,
@@ -50,7 +49,6 @@ impl Kind {
         }
     }
 
-    /// The next larger or smaller value, in its written form; `None` below zero.
     fn next(self, typed: &str, is_up: bool) -> Option<String> {
         if self == Kind::Number {
             let number: f64 = typed.parse().expect("as it was typed");
@@ -63,8 +61,6 @@ impl Kind {
     }
 }
 
-/// The extreme values that a declaration allows, and the nearest refused ones, in their written
-/// form.
 pub(crate) fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
     let kind = Kind::of(field);
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());

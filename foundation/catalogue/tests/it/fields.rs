@@ -1,5 +1,4 @@
-//! Tests each declared parameter of each discipline and marker by itself: its bounds hold, and its
-//! values are read, allowed and written back.
+//! Each declared parameter by itself: its bounds hold, and its values are read and written back.
 
 use super::bounds::{Kind, allowed, bounds};
 use super::{refusal, site};
@@ -15,8 +14,7 @@ use fairwire_parameters::{Declared, Entry, Field};
 struct Table {
     discipline: &'static str,
     head: String,
-    /// The form in which messages name a parameter of this table, with `{}` in place of the
-    /// parameter.
+    /// How messages name a parameter of this table, with `{}` for the parameter.
     key: String,
     fields: &'static [Field],
 }
@@ -158,8 +156,7 @@ const VALUES: &[&str] = &[
     "{ keep = 0.5 }",
 ];
 
-/// Parameters that cannot be tested alone, because they also name a class or require another
-/// parameter.
+/// Parameters that are refused alone, because they name a class or require another parameter.
 const NOT_ALONE: &[(&str, &str)] = &[
     ("`{}` of `policer`", "rate"),
     ("`{}` of `classful`", "default"),

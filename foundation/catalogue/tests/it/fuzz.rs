@@ -25,7 +25,6 @@ fn the_corpus_passes() {
     specs.iter().for_each(|seed| body::spec(seed));
 }
 
-/// The example of each discipline, as written under its name in the scenario format.
 fn example(entry: &catalogue::Entry) -> String {
     let page = entry.page().unwrap_or_else(|error| panic!("{error}"));
     page.example.replace("[discipline.", "[").replace("[[discipline.", "[[")

@@ -1,4 +1,4 @@
-//! Markers are found by name, and read in every form in which they can be given.
+//! Markers are found by name, and read in every form.
 
 use super::site;
 use fairwire_catalogue::marker::{self, MarkerChoice, MarkerParameters};

@@ -1,4 +1,4 @@
-//! Disciplines inside disciplines: reading, refusal, ECN policy and gauges.
+//! Disciplines inside disciplines.
 
 use super::{discipline, refusal, site};
 use fairwire_catalogue::compose::shaper;

@@ -108,8 +108,6 @@ fn the_schema_agrees_with_the_reader() {
     }
 }
 
-/// Asserts that the schema of a quantity and its reader agree on each of `texts` and on its own
-/// examples.
 fn assert_agree<T: Written>(texts: &[&str]) {
     let schema = serde_json::to_value(schemars::schema_for!(Quantity<T>)).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a right schema");

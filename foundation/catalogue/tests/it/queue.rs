@@ -1,4 +1,4 @@
-//! The discipline `queue` decides as the short form of the same parts does, and refuses nonsense.
+//! `queue` decides as the short form of its parts, such as `drr+faba`.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;

@@ -5,8 +5,7 @@ use fairwire_catalogue::{self as catalogue, Parameters, Site, build, marker};
 use fairwire_core::units::Amount;
 use fairwire_core::{Rate, Seed};
 
-/// The pages of all disciplines and of all markers, each with the name of the discipline that its
-/// example builds.
+/// Each page with the name of the discipline that its example builds.
 fn pages() -> Vec<(&'static str, Page)> {
     let disciplines = catalogue::all().iter().map(|entry| (entry.name, entry.page()));
     let markers = marker::all().iter().map(|entry| ("conditioner", Page::of(entry)));

@@ -1,4 +1,4 @@
-//! Mistakes in the parameters of disciplines that contain others are refused.
+//! Refused parameters of disciplines that contain others.
 
 use super::refusal;
 

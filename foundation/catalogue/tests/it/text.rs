@@ -1,5 +1,4 @@
-//! Parameters in a text are read alike with and without serde. Each parameter of each law is read
-//! with values of every kind, its own words, and its bounds.
+//! Parameters in a text are read alike with and without serde.
 
 use super::bounds::bounds;
 use fairwire_catalogue::{self as catalogue, Parameters};

@@ -3,9 +3,10 @@
 use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
-    /// The oldest of all packets. From it, [`next_by_arrival`](Self::next_by_arrival) reaches all
-    /// others in order of arrival. Find the next packet before removing one, because a free slot
-    /// reuses the link. The order is valid until another packet arrives.
+    /// The oldest of all packets; [`next_by_arrival`](Self::next_by_arrival) returns the others.
+    /// The order is valid until another packet arrives.
+    ///
+    /// Find the next packet before removing one, because a free slot reuses the link.
     ///
     /// A buffer that does not maintain this order rebuilds it from times of arrival, in O(n log
     /// flows). Packets of one flow stay in order whatever their times.
@@ -21,10 +22,10 @@ impl Buffer {
         some(self.slots[key.index()].newer).map(Key)
     }
 
-    /// Links the packets of the backlogged flows `from..to` by time of arrival, and returns the
-    /// first packet. It is a merge sort whose shortest runs are the flows, each of which is in
-    /// order already. It uses the links of the order of arrival, which are unused in a buffer built
-    /// without that order.
+    /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first.
+    ///
+    /// This merge sort starts from the flows, whose packets are in order. It uses the links of the
+    /// order of arrival, which are unused in a buffer without that order.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;
@@ -41,7 +42,6 @@ impl Buffer {
         head
     }
 
-    /// Merges two chains. Each stays in its own order.
     fn merge(&mut self, mut one: u32, mut other: u32) -> u32 {
         let arrived = |buffer: &Buffer, at: u32| buffer.slots[at as usize].packet.arrived;
         let (mut first, mut last) = (NONE, NONE);

@@ -7,7 +7,7 @@ pub struct Limit {
     pub(super) bytes: u64,
 }
 
-/// The smallest packet on the links of interest: an IPv4 and a UDP header without payload.
+/// The smallest packet: an IPv4 and a UDP header.
 const MIN_PACKET_BYTES: u64 = 28;
 
 const MAX_PACKETS: u32 = 1 << 30; // slots are named by `u32` with one value kept for "none"
@@ -42,7 +42,7 @@ impl Limit {
         self.bytes
     }
 
-    /// Is the buffer bounded in bytes, rather than only in packets?
+    /// Is the buffer bounded in bytes, too?
     pub const fn is_in_bytes(&self) -> bool {
         self.bytes != u64::MAX
     }

@@ -1,12 +1,8 @@
-//! The shared buffer: one slab of packets, linked by flow *and* by order of arrival, with a dense
-//! index.
+//! The shared buffer: one slab of packets, linked by flow *and* by order of arrival.
 //!
-//! Every operation is O(1): oldest packet, head and tail of a flow's queue, a uniformly random
-//! packet, a uniformly random backlogged queue, removal of any packet, lengths and totals. All
-//! memory is allocated at construction. Only the indexes that a user [needs](Needs) are maintained.
-//!
-//! "Flow" here means the packets that share a queue: those of one flow, unless [`Queues`] assigns
-//! several flows to one queue.
+//! Every operation is O(1). All memory is allocated at construction. Only the indexes that a user
+//! [needs](Needs) are maintained. A "flow" here means the packets that share a queue: those of one
+//! flow, unless [`Queues`] assigns several flows to one queue.
 mod arrival;
 mod limit;
 mod read;
@@ -50,12 +46,11 @@ impl FlowKey {
 
 const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLOWS`";
 
-/// A packet and its links, in one cache line: an operation on a packet also needs the links to its
-/// neighbours.
+/// A packet and its links, in one cache line, because operations need both.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    // Not an `Option`: its tag would be a byte within the packet, and copying around it is slower.
+    // An `Option` would have a byte for its tag within the packet, and would be slower to copy.
     packet: Packet,
     older: u32, // VACANT if no packet is here
     newer: u32, // doubles as the free list's link
@@ -103,8 +98,8 @@ pub struct Buffer {
     free_slot: u32,
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
-    /// The slots used so far. Memory is reserved for all slots, but memory that is never written
-    /// costs no time and, on most systems, no page.
+    /// The slots used so far. Reserved memory that is never written costs no time and, on most
+    /// systems, no page.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
@@ -117,13 +112,13 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer with room for `limit` that maintains every index, with one queue per flow.
+    /// An empty buffer that maintains every index, with one queue per flow.
     pub fn new(limit: Limit) -> Self {
         Buffer::with(limit, Needs::ALL, Queues::PerFlow)
     }
 
-    /// An empty buffer with room for `limit` that maintains the indexes in `needs`, with queues as
-    /// in `queues`.
+    /// An empty buffer that maintains the indexes in `needs`, and assigns flows to queues by
+    /// `queues`.
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
         // Without flows, draining needs the order of arrival to find every packet.
@@ -154,9 +149,9 @@ impl Buffer {
         }
     }
 
-    /// Takes over the limit of `fresh`, an empty buffer for the same use. The backlog stays, even
-    /// above the limit. Returns false and changes nothing if the buffers differ in their indexes or
-    /// in the assignment of queues.
+    /// Takes over the limit of `fresh`, an empty buffer. The backlog stays, even above the limit.
+    /// Returns false without a change if the buffers differ in indexes or in the assignment of
+    /// queues.
     pub fn retune(&mut self, fresh: &Buffer) -> bool {
         if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
             return false;
@@ -169,7 +164,7 @@ impl Buffer {
         true
     }
 
-    /// Allocates memory for this number of `packets` and `flows`. Keys stay valid.
+    /// Keys stay valid.
     fn grow(&mut self, packets: usize, flows: usize) {
         self.slots.reserve_exact(packets.saturating_sub(self.slots.len()));
         if self.needs.random_packet {
@@ -258,8 +253,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet`, which the caller then moves there. Its fields are read here,
-    /// before the move: reading them just after it was moved as a whole would stall the processor.
+    /// Reserves a slot for `packet` and reads its fields, before the caller moves it there: reads
+    /// just after the move would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");
@@ -290,7 +285,6 @@ impl Buffer {
         Key(key)
     }
 
-    /// Moves `packet` into its reserved slot, and returns its queue.
     #[inline]
     pub(crate) fn put(&mut self, key: Key, packet: Packet) -> FlowKey {
         let slot = &mut self.slots[key.index()];
@@ -298,8 +292,7 @@ impl Buffer {
         FlowKey(slot.links.flow)
     }
 
-    /// Takes a slot that was never used: all used ones are occupied, but there is room. Its memory
-    /// is already reserved.
+    /// Adds a slot, when all used slots are occupied.
     #[cold]
     fn use_another_slot(&mut self) {
         self.free_slot = self.slots.len() as u32;
@@ -344,7 +337,7 @@ impl Buffer {
         self.slots[key as usize].links = Links { older: NONE, newer: NONE, flow: index };
     }
 
-    /// Removes the packet named by `key`, wherever it is.
+    /// Removes the packet named by `key`.
     ///
     /// # Panics
     /// When no packet has that key.
@@ -440,7 +433,7 @@ mod tests {
         Packet::new(frame, len, flow.into(), Time::ZERO)
     }
 
-    /// Compares the buffer with `model`: a list of (frame, flow, len) in order of arrival.
+    /// `model` has (frame, flow, len) of each packet, in order of arrival.
     fn assert_matches(buffer: &Buffer, model: &[(u32, u64, u32)]) {
         assert_eq!(buffer.len() as usize, model.len());
         assert_eq!(buffer.bytes(), model.iter().map(|m| u64::from(m.2)).sum::<u64>());

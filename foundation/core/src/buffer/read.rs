@@ -1,4 +1,4 @@
-//! Reads of a buffer by schedulers and droppers: packets by arrival, flows, and their backlogs.
+//! Reads of a buffer by schedulers and droppers.
 
 use super::{Buffer, Flow, FlowKey, Key, NO_FLOWS, Slot, VACANT, pick, some};
 use crate::discipline::Backlog;
@@ -21,8 +21,8 @@ impl Buffer {
     /// The packet that has waited longest.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::ORDER`]. Every other method that uses that order
-    /// panics then, too.
+    /// When the buffer was built without [`Needs::ORDER`], like every other method that uses the
+    /// order of arrival.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
         self.assert_order();
@@ -61,8 +61,7 @@ impl Buffer {
     /// A uniformly random waiting packet.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::RANDOM_PACKET`]. Methods on flows panic without
-    /// [`Needs::FLOWS`].
+    /// When the buffer was built without [`Needs::RANDOM_PACKET`].
     pub fn random_packet(&self, rng: &mut Rng) -> Option<Key> {
         assert!(
             self.needs.random_packet,
@@ -71,9 +70,9 @@ impl Buffer {
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue for packets of this flow. If queues are counted, as by
-    /// [`Queues::hashed`], the name is the number of the queue, from 0, and stays valid without a
-    /// backlog.
+    /// The name of the queue for packets of this flow. If the number of queues is fixed, as by
+    /// [`Queues::hashed`], the name is the queue's number, from 0, and is valid even for an empty
+    /// queue.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)
@@ -85,7 +84,8 @@ impl Buffer {
         self.find(self.queues.of(packet))
     }
 
-    /// The backlogged flow or queue with this name.
+    /// The backlogged flow or queue with this name. Methods on flows panic without
+    /// [`Needs::FLOWS`].
     #[inline]
     pub fn find(&self, hash: FlowHash) -> Option<FlowKey> {
         assert!(self.needs.flows, "{NO_FLOWS}");
@@ -128,7 +128,7 @@ impl Buffer {
         self.backlogged[..self.active as usize].iter().map(|&flow| FlowKey(flow))
     }
 
-    /// The hash of a backlogged flow, or the number of its queue if queues are counted.
+    /// The hash of a backlogged flow, or the number of its queue if the number of queues is fixed.
     #[inline]
     pub fn flow_hash(&self, flow: FlowKey) -> FlowHash {
         self.flows[flow.index()].hash

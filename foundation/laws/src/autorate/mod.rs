@@ -1,36 +1,35 @@
 //! Autorate: adapts a shaper's rate to a line that varies, from passively observed round trips.
 //!
 //! # What it does
-//! A shaper controls the queue only if it is a little slower than the line behind it, so this
-//! algorithm follows the line. The added delay of a round trip is its excess over the base, which
-//! is the shortest recent round trip of its peer. An added delay above `target` means that the line
-//! is full, and its delivery is then measured. The new rate is `keep` of that delivery, minus the
-//! rate that drains the queue within a second. While the added delay is at most half of `target`
-//! and the rate is used, the rate grows. Up to `keep` of the last delivery it grows by `recover`,
-//! and above that by `probe`, which doubles each second. After `idle` without use the rate returns
-//! to its start.
+//! A shaper controls the queue only if it is a little slower than the line behind it. The added
+//! delay of a round trip is its excess over the base: the shortest recent round trip of its peer.
+//! An added delay above `target` means that the line is full, and its delivery is then measured.
+//! The new rate is `keep` of that delivery, minus the rate that drains the queue within a second.
+//! While the added delay is at most half of `target` and the rate is used, the rate grows: by
+//! `recover` up to `keep` of the last delivery, and above that by `probe`, which doubles each
+//! second. After `idle` without use the rate returns to its start.
 //!
 //! # Why
-//! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
-//! the line or leaves the queue in the modem.
+//! LTE, satellites and cable change their rate within seconds. A fixed rate wastes most of the line
+//! or leaves the queue in the modem.
 //!
 //! # What a round trip says
-//! An answer is late for two reasons: a queue, or an end that had nothing to send. A program waits
-//! for its user, and a receiver delays the acknowledgement of one small segment until the next (RFC
-//! 9293, section 3.8.6.3). Consider the last packet that the other end sent before the answer. It
-//! left before the segment arrived, or it would have been the answer. Packets stay in order. So the
-//! arrival of that last packet gives a lower bound of the round trip without the end's own delay,
-//! and the answer gives an upper bound. The line is full only if the upper bound exceeds `target`
-//! and the lower bound exceeds half of `target`. The line is free if the upper bound is at most
-//! half of `target`. It is also free if the lower bound adds nothing to the base, since a growing
-//! queue would show there. In between, the rate neither falls nor grows. In a bulk transfer both
-//! ends send all the time, so the two bounds are nearly equal.
+//! An answer is late because of a queue, or because the other end delayed it (RFC 9293, section
+//! 3.8.6.3). Consider the last packet from the other end before the answer. It left before the
+//! segment arrived; otherwise it would have been the answer. Packets stay in order, so its arrival
+//! gives a lower bound of the round trip without the end's own delay. The answer gives an upper
+//! bound.
+//!
+//! The line is full only if the upper bound exceeds `target` and the lower bound exceeds half of
+//! `target`. The line is free if the upper bound is at most half of `target`. It is also free if
+//! the lower bound does not exceed the base, since a growing queue would raise it. Otherwise the
+//! rate stays.
 //!
 //! # Whose round trips count
 //! A queue of the line delays all peers that cross it, so the smallest delays are the best
-//! evidence. The algorithm sorts the peers by delay and takes the delay of the first peer at which
-//! the sum of their traffic reaches a quarter. It decides nothing while the peers that it still
-//! awaits carry more than the peers that it heard.
+//! evidence. Peers are taken in order of delay until they carry a quarter of the traffic, and the
+//! delay of the last one counts. Nothing is decided while the awaited peers carry more than the
+//! heard ones.
 //!
 //! # What is delivered
 //! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line,
@@ -40,15 +39,15 @@
 //! is exact while the line is full, so repeating a cut while the queue drains changes nothing.
 //!
 //! # What it cannot know
-//! - A round trip does not reveal the direction in which it waited. A direction is cut unless the
-//!   other direction uses a much larger fraction of its own rate.
+//! - A round trip does not reveal in which direction a packet waited. A direction is cut unless the
+//!   other direction uses a much larger fraction of its rate.
 //! - A path that becomes longer is mistaken for a queue until cuts have not helped for five
 //!   seconds. Then the base is forgotten, and the rate returns to the delivery measured before the
 //!   cuts.
-//! - Without answers (only UDP) nothing is known, and the rate returns to its start.
-//! - Hosts that carry three quarters of the traffic can lower the rate for all by forging late
-//!   answers, but not below `min`. Hosts that carry a quarter can hide a queue, with the help of
-//!   the other ends.
+//! - Without answers (only UDP) the rate returns to its start.
+//! - Hosts that carry three quarters of the traffic can forge late answers and lower the rate for
+//!   all, but not below `min`. With the other ends' help, hosts that carry a quarter can hide a
+//!   queue.
 //!
 //! # State and cost
 //! 64 peers and 64 counts of traffic: 8 KiB for both directions. A round trip costs a scan of 64
@@ -56,9 +55,9 @@
 //!
 //! # Source (section, equation)
 //! Own design. The base as a windowed minimum, and a rate measured between two answers, come from
-//! BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). LEDBAT
-//! (RFC 6817, section 2.4.2) takes a delay above a base as the sign of a queue. The lower bound,
-//! from the packet before the answer, comes from the spin bit (RFC 9312, section 3.8.2).
+//! BBR (Cardwell et al., "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). A
+//! delay above a base as the sign of a queue comes from LEDBAT (RFC 6817, section 2.4.2), and the
+//! lower bound from the spin bit (RFC 9312, section 3.8.2).
 
 mod peers;
 mod way;
@@ -91,7 +90,7 @@ pub struct Spec {
     /// The fraction of the line's delivery that a cut leaves.
     #[parameter(default = 0.95, min = 0.1, max = 1.0, unit = "1")]
     pub keep: Option<f64>,
-    /// How fast the rate grows, per second, while it is below `keep` of the line's last delivery.
+    /// How fast the rate grows, per second, below `keep` of the line's last delivery.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
     /// How fast the rate initially grows, per second, above `keep` of the last delivery. This
@@ -136,7 +135,7 @@ impl Spec {
     }
 }
 
-/// A multiple or fraction of a rate, at least 1 bit/s.
+/// A multiple of a rate, at least 1 bit/s.
 fn times(rate: Rate, factor: f64) -> Rate {
     rate_of(rate.bps() as f64 * factor).unwrap_or(rate)
 }
@@ -145,7 +144,7 @@ fn rate_of(bps: f64) -> Option<Rate> {
     Rate::from_bps((bps + 0.5) as u64)
 }
 
-/// The interval at which rates change, and in which a peer is heard once.
+/// The interval at which rates change. A peer's round trips within it are merged into one.
 pub const STEP: Duration = Duration::from_ms(50);
 /// If cuts have not helped for this long, the delay was not from our queue.
 const FORGET: Duration = Duration::from_secs(5);
@@ -158,20 +157,18 @@ pub struct Autorate {
     ways: [Option<Way>; 2],
     peers: Peers,
     carried: Carried,
-    /// The time of the next change of rates.
+    /// The next change of rates.
     due: Time,
-    /// The last observation and its time.
     heard: Option<(Heard, Time)>,
-    /// The start of the time in which the line has been continuously full.
     full_since: Option<Time>,
     target: Duration,
 }
 
 impl Autorate {
-    /// Starts the given directions at their initial rates; a direction that is `None` does not
-    /// follow its line.
+    /// Starts the directions at their initial rates; a direction that is `None` does not follow its
+    /// line.
     ///
-    /// The base of a peer's round trips covers both directions, so the shorter `window` counts.
+    /// A peer's base covers both directions, so the shorter `window` counts.
     pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);
@@ -229,14 +226,12 @@ impl Autorate {
         self.heard.map(|(heard, _)| heard.certain)
     }
 
-    /// The fraction of its rate that a direction carries; 0 if it does not follow its line.
     fn load(&self, at: usize) -> f64 {
         let Some(way) = &self.ways[at] else { return 0.0 };
         self.carried.lately(at) / way.bps
     }
 
-    /// Records since when the line has been full, and forgets the bases once cuts have not helped
-    /// for [`FORGET`].
+    /// Forgets the bases once cuts have not helped for [`FORGET`].
     fn look_at_fullness(&mut self, heard: Heard, now: Time) {
         if !matches!(Fullness::of(heard, self.target), Fullness::Full(_)) {
             if self.full_since.take().is_some() && heard.added <= self.target {

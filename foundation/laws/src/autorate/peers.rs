@@ -1,22 +1,21 @@
-//! The shortest round trip of each peer, and the delay by which its later round trips exceed it.
+//! Each peer's shortest round trip, and the excess of its later ones.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
 const PEERS: usize = 64;
 /// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
-/// How long a peer that carries much traffic is awaited, unless two of its round trips take longer.
+/// A silent peer is awaited for this long, or for two of its round trips if these take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean over one second.
 const FADES: f64 = 0.95;
-/// The added delay is that of the first peer, by delay, at which the sum of the traffic reaches
-/// this fraction. A queue of the line delays all peers, so small delays are the best evidence. The
-/// fraction keeps one host from forging small delays.
+/// Peers are sorted by delay. The first at which the sum of the traffic reaches this fraction gives
+/// the added delay, so a host with less traffic cannot forge a small delay.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// The departure of the answered segment, from the peer that `quarter` picks.
+    /// The departure of the answered segment of the peer that `quarter` picks.
     pub left: Time,
     /// The duration of its round trip.
     pub trip: Duration,
@@ -39,7 +38,7 @@ pub(super) struct Peers {
 struct Peer {
     /// The shortest round trip of the previous half of the window.
     before: Duration,
-    /// The shortest round trip of this half.
+    /// The shortest round trip of the current half.
     lately: Duration,
     /// The shortest round trip since the line became full.
     recent: Duration,
@@ -100,9 +99,8 @@ impl Peers {
         Some(place)
     }
 
-    /// The observation that the peers heard since the last verdict give together. If any of them
-    /// has a trusted base, only trusted peers count. `None` until the peers that carry most were
-    /// heard.
+    /// Combines what was heard from all peers since the last verdict; if any are trusted, only
+    /// trusted ones count. `None` while the awaited peers carry more than the heard ones.
     pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
         self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());
@@ -133,7 +131,6 @@ impl Peers {
         Some(Heard { left, trip: most, added, certain: certain.min(added) })
     }
 
-    /// Fades the carried bytes. When half of the window has passed, drops its older half.
     fn age(&mut self, now: Time) {
         self.peers.iter_mut().for_each(|peer| peer.carries *= FADES);
         if now < self.turn {
@@ -154,8 +151,6 @@ impl Peers {
         self.peers.iter_mut().for_each(|peer| peer.recent = NONE);
     }
 
-    /// Sets each peer's base to its shortest round trip since
-    /// [`forget_recent`](Peers::forget_recent).
     pub(super) fn take_recent(&mut self) {
         for peer in &mut self.peers {
             (peer.before, peer.lately, peer.is_trusted) = (peer.recent, peer.recent, true);
@@ -174,8 +169,7 @@ impl Peer {
 }
 
 impl Span {
-    /// Merges two observations of one peer: the higher of the lower bounds, and the lower of the
-    /// upper bounds with its departure.
+    /// Merges two observations of one peer.
     fn with(self, other: Span) -> Span {
         let least = self.least.max(other.least);
         let first = if other.most < self.most { other } else { self };
@@ -190,7 +184,6 @@ struct Voice {
     place: usize,
 }
 
-/// The first peer, by delay, at which the sum of the traffic reaches a quarter.
 fn quarter(voices: &mut [Voice]) -> Voice {
     voices.sort_unstable_by_key(|voice| voice.delay);
     let mut left = QUARTER * voices.iter().map(|voice| voice.carries).sum::<f64>();

@@ -10,7 +10,7 @@ fn config() -> Config {
     spec.check(rate(10)).expect("within its range")
 }
 
-/// A fluid model of a line: a rate, an unlimited queue, and a round trip.
+/// A fluid model with an unlimited queue.
 struct Line {
     autorate: Autorate,
     now: Time,
@@ -33,7 +33,7 @@ enum Beside {
     /// This number of peers. Each sends a small segment every 40 ms. The other end also sends every
     /// 40 ms, and answers only then.
     Talkers(u32),
-    /// A peer with this fraction of all bytes, which answers 300 ms late and is always heard.
+    /// A peer with this fraction of all bytes, always heard, 300 ms late.
     Late(f64),
 }
 
@@ -65,7 +65,7 @@ impl Line {
         self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
     }
 
-    /// Runs for `ms` in steps of 1 ms, while the fraction `offered` of the rate is sent.
+    /// Runs for `ms` while the fraction `offered` of the rate is sent.
     fn goes_on(&mut self, ms: u64, offered: f64) {
         for _ in 0..ms {
             self.now += Duration::from_ms(1);
@@ -194,15 +194,14 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // A queue of 20 ms takes 5 ms to fill, its answer takes 60 ms, and two steps take 100 ms. The
-    // first cut is partly based on earlier answers; the second comes after a round trip, 200 ms by
-    // then, and a step.
+    // A queue of 20 ms takes 5 ms to fill, its answer 60 ms, and two steps 100 ms. The first cut is
+    // then partly based on earlier answers. The second comes after a round trip of 200 ms and a
+    // step of 50 ms.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // The rate is cut to 0.95 of 2 Mbit/s, minus the rate that drains the queue, but not below
-    // half. The measured delivery includes answers from before the line was full.
+    // The rate is cut to 0.95 of 2 Mbit/s, and at most halved to drain the queue. The upper bound
+    // is higher, because the measured delivery includes answers from before the line was full.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
-    // Within a few seconds the queue has drained, and the line is used.
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);
     assert!(used > 0.93, "{used}");
@@ -219,9 +218,9 @@ fn a_recovered_line_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // The growth of 0.05 doubles each second, so the rate rises from 2 to 10 Mbit/s in t = 4.5 s.
-    // Here ln(10 / 2) = 0.05 (2^t - 1) / ln 2. The bounds allow 1 s less and 2 s more, for an
-    // earlier cut or a late step.
+    // The growth of 0.05 doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 gives t = 4.5 s
+    // from 2 to 10 Mbit/s. The bounds allow 1 s less and 2 s more, for an earlier cut or a late
+    // step.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 
@@ -255,8 +254,8 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // Growth by 1 per second from a tenth takes ln 10 = 2.3 s, plus half a second of earlier
-    // observations.
+    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s, and earlier observations
+    // delay it by half a second.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());
     let (used, worst) = line.use_of(10_000);

@@ -1,4 +1,4 @@
-//! One direction of a line: its traffic, its delivery, and its rate.
+//! One direction of a line.
 
 use super::peers::Heard;
 use super::{Config, STEP};
@@ -7,9 +7,9 @@ use fairwire_core::{Duration, Time};
 /// The point at which bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountingPoint {
-    /// In front of the line, as for an upload: bytes that leave for it.
+    /// In front of the line, as for an upload: bytes that enter it.
     Before,
-    /// Behind the line, as for a download: bytes that it brings.
+    /// Behind the line, as for a download: bytes that leave it.
     Behind,
 }
 
@@ -29,7 +29,7 @@ struct Count {
 
 /// The number of steps remembered: 3.2 s.
 const COUNTS: usize = 64;
-/// The number of steps that recent traffic covers: 200 ms.
+/// The steps that recent traffic covers: 200 ms.
 const LATELY: usize = 4;
 
 impl Carried {
@@ -47,7 +47,7 @@ impl Carried {
         Some(self.counts[at % COUNTS])
     }
 
-    /// The recent traffic of a direction, in bit/s.
+    /// Recent traffic, in bit/s.
     pub(super) fn lately(&self, way: usize) -> f64 {
         let first = (1..=LATELY).rev().find_map(|ago| self.before(ago));
         let (Some(first), Some(last)) = (first, self.before(0)) else { return 0.0 };
@@ -80,14 +80,14 @@ fn bits(bytes: u64) -> f64 {
 /// The line's rate is measured from the first to the last of this number of answers.
 const ANSWERS: usize = 4;
 const DRAIN_S: f64 = 1.0;
-/// A cut leaves at least this fraction of the delivery, however long the queue.
+/// A cut leaves at least this fraction of the delivery.
 const LEAST: f64 = 0.5;
-/// A direction that carries at least this fraction of its rate is in use. From the fraction
-/// [`LOADED`] on, its rate may grow.
+/// From this fraction of its rate on, a direction is in use; from [`LOADED`] on, its rate may grow.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
-/// A direction that carries a smaller fraction of its rate does not fill its line. The limit behind
-/// a line is lower, since a line that has become slow carries little even when full.
+/// A direction that carries less than this fraction of its rate does not fill its line. The
+/// fraction for [`CountingPoint::Behind`] is lower, since a line that has become slow carries
+/// little even when full.
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 
@@ -103,7 +103,6 @@ pub(super) enum Fullness {
 }
 
 impl Fullness {
-    /// Judges the delays against the permitted `target`.
     pub(super) fn of(heard: Heard, target: Duration) -> Self {
         let half = Duration::from_ns(target.ns() / 2);
         match heard.added {
@@ -123,13 +122,12 @@ pub(super) struct Way {
     pub(super) bps: f64,
     /// The delivery of the line when it was last full, in bit/s.
     good: Option<f64>,
-    /// The value of `good` before the line became full.
     good_before: Option<f64>,
     /// Growth above `good`, per second.
     growth: f64,
     /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
-    /// The time before which nothing is cut, since the effect of the last cut is not visible yet.
+    /// No cut before this time, since the last cut shows no effect yet.
     hold_until: Time,
     used_at: Time,
     stepped_at: Time,
@@ -161,7 +159,7 @@ impl Way {
         self.good_before = self.good;
     }
 
-    /// Undoes [`remember`](Self::remember): the line was not full, although it seemed so.
+    /// Undoes [`remember`](Self::remember): the line was not full.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
         self.answers = [None; ANSWERS]; // their added delays are relative to another base
@@ -212,7 +210,8 @@ impl Way {
         let trip = self.answers[ANSWERS - 1].map_or(Duration::ZERO, |heard| heard.trip);
         self.hold_until = now + trip + STEP;
         let Some(delivered) = self.delivered(carried, way) else {
-            // The answered segments left too long ago to measure the delivery.
+            // The answered segments left too long ago, or too close together, to measure the
+            // delivery.
             return self.set(self.bps.min(LEAST * carried.lately(way)));
         };
         let left = (1.0 - added.secs() / DRAIN_S).max(LEAST);
@@ -220,7 +219,7 @@ impl Way {
         self.set(self.bps.min(self.config.given.keep * delivered * left));
     }
 
-    /// The delivery of the line, which is full, in bit/s.
+    /// The delivery of the full line, in bit/s; `None` if the answers cannot measure it.
     fn delivered(&self, carried: &Carried, way: usize) -> Option<f64> {
         match self.side {
             CountingPoint::Behind => Some(carried.lately(way)),

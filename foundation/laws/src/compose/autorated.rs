@@ -1,7 +1,6 @@
-//! A shaper whose rate follows the line behind it: a [`Shaper`] with an [`Autorate`].
+//! A [`Shaper`] with an [`Autorate`]: its rate follows the line behind it.
 //!
-//! The rate changes only when packets enter or leave, since a shaper without packets needs no new
-//! rate.
+//! The rate changes only when packets enter or leave.
 
 use super::shaper::Shaper;
 use crate::autorate::{Autorate, Config, CountingPoint};
@@ -18,7 +17,7 @@ pub struct Autorated<D> {
 }
 
 impl<D: Discipline> Autorated<D> {
-    /// Puts `shaper`, which is at the initial rate, in front of the line.
+    /// Starts with `shaper`, which must be at the initial rate of `config`.
     pub fn new(shaper: Shaper<D>, config: Config) -> Self {
         let autorate = Box::new(Autorate::new([Some((config, CountingPoint::Before)), None]));
         Autorated { shaper, autorate, config, sent_bytes: 0 }

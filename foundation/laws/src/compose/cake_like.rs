@@ -9,14 +9,13 @@
 //! half of the flow hash.
 //!
 //! # Why
-//! With fairness only between flows, a host that opens ten connections gets ten shares. With
-//! fairness between hosts first, more connections gain nothing.
+//! With fairness only between flows, a host that opens ten connections gets ten shares.
 //!
 //! # State and cost
 //! 120 bytes per queue, and an entry per bulky host. O(log queues) per packet to find the fattest
-//! queue (five steps for 1024). A host's n bulky queues take n rounds to earn a quantum each, but
-//! rounds in which no queue could send are credited at once. So a packet inspects each backlogged
-//! queue at most about four times. Each queue found empty adds four inspections.
+//! queue. A host's n bulky queues take n rounds to earn a quantum each, but rounds in which no
+//! queue could send are credited at once. So each backlogged queue is inspected at most about four
+//! times per packet sent. Each queue found empty adds four inspections.
 //!
 //! # Source (section, equation)
 //! T. Hoiland-Jorgensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management
@@ -26,30 +25,21 @@
 //! - There is one tin, one type of host, and no shaper. Put a shaper in front, and choose the type
 //!   of host by the classifier.
 //! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE drops it if the
-//!   new acknowledgement has these blocks and more. The arrival must be an acknowledgement without
-//!   data; in CAKE it may carry data. The crate `fairwire-link`, whose packets have no headers,
-//!   refuses the option.
+//!   new acknowledgement has these blocks and more. The arrival must be without data, unlike in
+//!   CAKE. `fairwire-link`, whose packets have no headers, refuses the option.
 //! - If the filter drops, service is gated ([DRR++](crate::scheduler::drr_plus_plus)): an
 //!   acknowledgement that arrives during its queue's turn waits for the next. In CAKE,
-//!   acknowledgements that arrive faster than they are sent get the share of a bulky flow, however
-//!   many are needless. On a line of 50/1 Mbit/s an upload next to a download gets 0.88 Mbit/s with
-//!   the filter, 0.48 without. A kernel's CUBIC behind `fairwire lab shell` gets 0.90 and 0.49.
+//!   acknowledgements that arrive faster than they are sent get the share of a bulky flow.
 //! - `ingress` is CAKE's: dropped packets are charged like sent ones, at the initial rate of the
 //!   link or of the shaper around it. At least two thirds of that rate are sent, however much is
-//!   dropped. Unlike in CAKE, drops are not charged to their flow. For example, a shaper at 19
-//!   Mbit/s is behind a provider's queue at 20 Mbit/s. Without `ingress` the packets of 150
-//!   downloads wait 249 ms in that queue (p95). They wait 10 ms and carry 17 Mbit/s with `ingress`,
-//!   CAKE's 4 MB for packets and its values for long round trips, `target = "50 ms"` and `interval
-//!   = "1 s"`. With the default target and interval they wait 20 to 80 ms and carry 14 Mbit/s,
-//!   since CoDel alone drops a fifth of the packets. The file is `scenarios/ingress.toml`.
+//!   dropped. Unlike in CAKE, drops are not charged to their flow. For 150 downloads, take CAKE's
+//!   buffer of 4 MB and CAKE's values for long round trips: `target = "50 ms"` and `interval = "1
+//!   s"`; with the defaults CoDel alone drops a fifth of the packets (`scenarios/ingress.toml`).
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
 //!   quantum, not all active ones. Queues of TCP flows with small windows run empty and return as
 //!   new. New queues are served first and not counted, so a host with many of them gets more than
-//!   its share. On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
-//!   link against nine flows of another host. In its place, a lone flow that never yields gets
-//!   0.47. In an experiment that counted all active queues these two got 0.48 and 0.50. The
-//!   remaining 0.02 is lost while CoDel's signals leave the TCP flow's only queue empty. Hosts
-//!   whose queues never run empty get equal shares.
+//!   its share: on a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
+//!   link against nine flows of another host. Hosts whose queues never run empty get equal shares.
 //! - By default, COBALT allows a backlog of two packets for each backlogged queue. CAKE's allowance
 //!   covers only bulky queues, and exists only with the option `ingress`; `allowance = "packets"`
 //!   is CAKE without that option. With `"packets"` the single TCP flow above gets 0.30.
@@ -140,7 +130,9 @@ pub struct Spec {
     /// See `Filter`.
     #[parameter(default = Filter::Off, source = "CAKE.")]
     pub ack_filter: Option<Filter>,
-    /// Whether dropped packets are paid for like sent ones: for a shaper behind the slow line.
+    /// Whether dropped packets are paid for like sent ones.
+    ///
+    /// This suits a shaper behind the slow line.
     #[parameter(default = false, source = "CAKE's option `ingress`.")]
     pub ingress: Option<bool>,
     /// The maximum number of packets that one overflow drops.
@@ -201,13 +193,13 @@ pub struct Config {
     pub quantum: u32,
     /// The maximum number of packets that one overflow drops.
     pub batch: u32,
-    /// The quantum as a function of the number of flows, if a round has a minimum time.
+    /// The quantum as a function of the number of backlogged flows, if `round` is given.
     pub filling: Option<Quantum>,
     /// The source of a packet's host.
     pub host_of: HostOf,
 }
 
-/// CAKE's queues as built: each part is a separate algorithm.
+/// CAKE's queues as built.
 pub type CakeLike = Queue<DrrPlusPlus, PerFlow<Cobalt, Fattest>>;
 
 /// Queues per set.

@@ -1,7 +1,6 @@
-//! The conditioner: a marker in front of a discipline.
+//! The conditioner: a marker in front of a discipline. RFC 2475, section 2.3.3.
 //!
-//! The marker of an arrival's class gives it its colour; then the arrival is offered to the inner
-//! discipline. RFC 2475, section 2.3.3.
+//! The marker of an arrival's class colours the arrival before the inner discipline gets it.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,7 +8,6 @@ use alloc::vec::Vec;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Marker, Packet, Probe, RateRequest, Room, Signals, Time};
 
-/// A marker and its name in gauges.
 struct Labelled {
     label: String,
     marker: Box<dyn Marker>,
@@ -41,8 +39,8 @@ impl Conditioner {
         Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
     }
 
-    /// The index of the marker of `class`, unless it is the shared one: a report on one class says
-    /// nothing about others.
+    /// The index of the marker of `class`; `None` for the shared marker, since a report on one
+    /// class says nothing about others.
     fn own_marker(&self, class: u32) -> Option<usize> {
         self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }

@@ -1,14 +1,14 @@
 //! The device behind a discipline: a FIFO of packets that a network interface holds.
 //!
-//! The discipline is polled for a packet as soon as the device has room, as by a driver without
-//! byte queue limits. Packets in the device are committed: they wait in order, and are neither
-//! marked nor dropped. The packet in transmission has left the device.
+//! The discipline is polled as soon as the device has room, as by a driver without byte queue
+//! limits. Packets in the device are neither marked nor dropped. The packet in transmission has
+//! left the device.
 
 use alloc::collections::VecDeque;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 
-/// The longest device queue, packets: rings of interfaces have at most 8192.
+/// The longest device queue, in packets; rings of interfaces have at most 8192.
 pub const MAX_PACKETS: u32 = 65_536;
 
 /// A discipline in front of a device. See the [module](self).

@@ -1,44 +1,38 @@
 //! DualPI2: two coupled queues for low latency, low loss and scalable throughput.
 //!
 //! # What it does
-//! Packets of L4S senders, identified by ECT(1) or CE, wait in one queue and all others in a
-//! second. A PI controller adjusts one base probability p' to keep the delay of the second, classic
-//! queue at a target. It also controls the first queue if its senders ignore marks. Classic packets
-//! are signalled with p' squared. L4S packets are signalled with k times p', or by a step (or ramp)
-//! on their own queue's delay, whichever is more. The L4S queue is served nearly first.
+//! Packets of L4S senders, identified by ECT(1) or CE, wait in one queue and all others in the
+//! classic queue. A PI controller adjusts a base probability p' to keep the delay of the classic
+//! queue at a target. Classic packets are signalled with p' squared. L4S packets are signalled with
+//! k times p', or by a step (or ramp) on their own queue's delay, whichever is more. The L4S queue
+//! is served nearly first.
 //!
 //! # Why
-//! A classic sender's rate falls with the square root of its signals, a scalable sender's with
-//! their number. Squared signals for classic senders and multiplied signals for scalable ones give
-//! both the same rate. Scalable senders need very little queue, which a separate queue provides.
+//! A classic sender's rate falls with the square root of the number of its signals, a scalable
+//! sender's with that number itself. So both get the same rate if the probability for classic
+//! senders is squared. Scalable senders need very little queue, which a separate queue provides.
 //!
 //! # State and cost
-//! 910 bytes, plus the slots of two buffers, each for the entire limit. O(1) per packet. At most
-//! 1024 missed updates are made up for.
+//! 910 bytes, plus the slots of two buffers, each for the entire limit. O(1) per packet.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
 //!
 //! # Where we differ
-//! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1
-//!   uses only the classic queue's. L4S senders that respond to marks keep their queue below the
-//!   target, and then both rules agree. The queue of unresponsive senders is held near the target.
-//!   The packets of a lone sender at 1.2 or 2 times the link's rate wait less than 30 ms on
-//!   average. Under appendix A.1 they filled the buffer.
+//! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2. Appendix A.1
+//!   uses only the classic queue's delay, so unresponsive L4S senders can fill the buffer.
 //! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival if less than
-//!   the longest packet would fit, so that long packets are not at a disadvantage.
-//! - There is no timer: the first call after an update was due makes it, with the queue as it was
-//!   at the due time.
+//!   the longest packet would fit.
+//! - There is no timer: an update is made by the first call after it was due.
 //! - Weighted round robin counts bytes. While both queues are backlogged, a classic packet is due
-//!   whenever the classic queue's share of the bytes sent would otherwise fall behind. The RFC
-//!   leaves the scheduler open.
+//!   whenever the classic queue would otherwise fall behind its share.
 //! - Probabilities above 1 count as 1. When k p' reaches 1 both queues drop with p' squared, and
 //!   all remaining L4S packets are marked (appendix A.2).
-//! - Signals are distributed by the RFC's deterministic counters; no number is drawn.
+//! - Signals are distributed by the RFC's deterministic counters.
 //! - The last waiting packet is sent even if a drop is due, so a drop never makes the link idle.
 //! - As in the L4S team's kernels, the step applies to L4S packets that met two others in their
-//!   queue (`min_qlen_step`; Linux 6.17 has 0). Waiting for one packet, 1.2 ms at 10 Mbit/s, is no
-//!   congestion. Appendix A.1 has Th_len of one packet, counted at a packet's departure.
+//!   queue (`min_qlen_step`; Linux 6.17 has 0). Waiting for one packet is no congestion. Appendix
+//!   A.1 has Th_len of one packet, counted at departure.
 //!
 //! # Example
 //! ```toml
@@ -65,7 +59,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
@@ -149,8 +143,6 @@ pub struct Spec {
     #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
     /// The rule by which the L4S queue is nearly always served first.
-    ///
-    /// See `Serve`.
     #[parameter(default = Serve::Wrr)]
     pub serve: Option<Serve>,
     /// With `wrr`, the minimum share of a backlogged classic queue.
@@ -205,7 +197,7 @@ pub struct Config {
     pub beta: f64,
     /// k.
     pub coupling: f64,
-    /// Above this delay, L4S packets are marked by their own queue.
+    /// The delay above which L4S packets are marked by their own queue.
     pub step: Duration,
     /// The range of delays above `step` in which the probability of a mark rises from 0 to 1.
     pub ramp: Duration,
@@ -270,12 +262,11 @@ pub struct DualPi2 {
     behind: f64,
 }
 
-/// One of the queues, with the RFC's counter of signals owed.
 #[derive(Debug)]
 struct SubQueue {
     buffer: Buffer,
-    /// The numbers of the waiting packets that found too few others for the step on arrival. At
-    /// most `min_qlen_step` of them.
+    /// The numbers of the waiting packets that found too few others on arrival for the step to
+    /// apply. At most `min_qlen_step` of them.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
@@ -317,7 +308,6 @@ impl SubQueue {
         self.buffer.oldest().map(|key| self.buffer.packet(key).arrived)
     }
 
-    /// The wait of the packet that leaves next, at `now`; zero if the queue is empty.
     fn delay(&self, now: Time) -> Duration {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
@@ -331,8 +321,6 @@ impl SubQueue {
     }
 }
 
-/// Adds `probability` to `owed`, and returns true if a signal is due, which deducts 1. One signal
-/// per packet is enough, so a probability counts as at most 1.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;
@@ -368,12 +356,10 @@ impl DualPi2 {
         self.base
     }
 
-    /// The probability of a signal for a classic packet: p' squared.
     pub(crate) fn classic_probability(&self) -> f64 {
         self.base * self.base
     }
 
-    /// The probability of a signal for an L4S packet by the coupling: k p', at most 1.
     pub(crate) fn coupled_probability(&self) -> f64 {
         (self.config.coupling * self.base).min(1.0)
     }
@@ -383,7 +369,7 @@ impl DualPi2 {
         self.config.coupling * self.base >= 1.0
     }
 
-    /// Makes the updates that are due. Callers change a queue only afterwards, so the queues are as
+    /// Makes the updates due by `now`. Callers change a queue only afterwards, so the queues are as
     /// they were when the updates fell due.
     #[inline]
     fn advance(&mut self, now: Time) {
@@ -418,7 +404,6 @@ impl DualPi2 {
         self.classic.delay(now).max(self.scalable.delay(now))
     }
 
-    /// The probability of an L4S mark by its own queue's delay.
     fn native_probability(&self, delay: Duration) -> f64 {
         let Config { step, ramp, .. } = self.config;
         if delay < step {
@@ -443,8 +428,6 @@ impl DualPi2 {
         }
     }
 
-    /// Counts a sent packet and, while both queues are backlogged, how far the classic queue is
-    /// behind its share of the link.
     fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
         let left = &mut self.side(is_scalable).left;
         (left.sent, left.latest_wait) = (left.sent + 1, wait);

@@ -7,13 +7,12 @@
 //! queue](crate::dropper::fattest), up to half of it at once.
 //!
 //! # Why
-//! Flows are separate, so each has its own share and its own delay, and a flow that sends little
-//! waits for no other. CoDel then keeps each bulky flow's queue short. FQ-CoDel is the default of
-//! most Linux distributions.
+//! Each flow has its own share and its own delay, and a flow that sends little waits for no other.
+//! CoDel keeps each bulky flow's queue short.
 //!
 //! # State and cost
 //! 90 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
-//! queue: five steps for 1024 queues. The rest is O(1).
+//! queue. The rest is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
@@ -25,18 +24,14 @@
 //!   of moving to the old ones. A queue continues to signal until it is polled and found empty.
 //!   Packets dropped by an overflow count as signals. With `arithmetic = "linux"` as well, each
 //!   packet meets the same fate as in the kernel (see *Linux as an oracle* in the documentation).
-//!   The computation of 1/sqrt(count) may then wrap around after an overflow, as in the kernel,
-//!   with a meaningless result.
+//!   After an overflow, 1/sqrt(count) may then wrap around, as in the kernel.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
 //! - On overflow, packets are dropped before the arrival enters, but the arrival counts as if it
 //!   were in its queue.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
-//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows, this
-//!   keeps each queue at a packet or two, and shortens delay. With 16 bulk TCP flows at 1 Mbit/s, a
-//!   round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With
-//!   `mtu = "0 B"` it waits 94 ms (simulated, 3 seeds of 60 s).
-//! - The scheduler and the droppers list their own differences.
+//!   one queue. In Linux nearly every queue can be signalled, which shortens delay on slow links
+//!   with many flows. Here `mtu = "0 B"` shortens it.
 //!
 //! # Example
 //! ```toml
@@ -65,7 +60,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under CoDel",
@@ -119,8 +114,8 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
     ///
-    /// Each quantum grows to at most 64 KiB. This yields trains of packets, each of which a gateway
-    /// joins into one packet.
+    /// Each quantum grows to at most 64 KiB. A gateway joins the resulting train of packets into
+    /// one.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.
@@ -145,11 +140,8 @@ pub struct Spec {
 }
 
 /// The target that `set_hosts` sets if none is given. If hosts share first, a waiting flow delays
-/// only itself, and with 5 ms a host's only download loses part of its share.
-///
-/// Against another host's 64 CUBIC flows on 50 Mbit/s with a round trip of 20 ms, it gets 24.65
-/// Mbit/s with 5 ms, and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0 with 5 ms
-/// (simulated, two seeds of 30 s). A CUBIC flow needs a target of 0.43 of its round trip.
+/// only itself. With 5 ms a host's only download loses part of its share: a CUBIC flow needs a
+/// target of 0.43 of its round trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -181,7 +173,7 @@ pub struct Config {
     pub limit: Limit,
     /// CoDel's parameters.
     pub terms: codel::Terms,
-    /// The number of queues into which flows are hashed.
+    /// The number of queues.
     pub queues: u32,
     /// Bytes of credit per round.
     pub quantum: u32,
@@ -193,7 +185,7 @@ pub struct Config {
     pub hosts: HostTerms,
 }
 
-/// FQ-CoDel as built: each part is a separate algorithm.
+/// FQ-CoDel as built.
 pub type FqCodel = Queue<DrrPlusPlus, PerFlow<Codel, Fattest>>;
 
 impl Spec {
@@ -222,8 +214,6 @@ impl Spec {
         })
     }
 
-    /// Refuses `host` and `background` if hosts do not share first, and `batch` and Linux's rules
-    /// if they do.
     fn check_hosts(&self) -> Result<(), BadParameter> {
         let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
         if let Some((name, _)) =
@@ -266,7 +256,6 @@ impl Config {
         Queue::with_queues(self.limit, queues, scheduler, dropper).with_ecn(self.terms.ecn)
     }
 
-    /// The discipline if hosts share first, and then the flows of each.
     pub(crate) fn queue_of_hosts(&self) -> Queue<Hosts, PerFlow<Codel, FattestHost>> {
         let quantum = self.filling.unwrap_or(Quantum::fixed(self.quantum));
         let dropper =
@@ -277,8 +266,8 @@ impl Config {
     }
 }
 
-/// The given quantum in bytes; without one, a typical packet, but at least 1514 B. Below 256 B a
-/// packet would take many rounds; above 1 MiB service would only get burstier.
+/// The quantum in bytes. Below 256 B a packet would take many rounds; above 1 MiB service would
+/// only get burstier.
 pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
     given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

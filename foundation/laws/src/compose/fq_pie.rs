@@ -7,24 +7,21 @@
 //! it at once.
 //!
 //! # Why
-//! It separates flows as FQ-CoDel does, but its controller acts on arrivals. Against an
-//! unresponsive flow, PIE's probability rises as far as needed, while CoDel's rate of drops grows
-//! slowly.
+//! It separates flows as FQ-CoDel does. Against an unresponsive flow, PIE's probability rises as
+//! far as needed, while CoDel's rate of drops grows slowly.
 //!
 //! # State and cost
-//! 130 bytes per queue, and each packet's links. O(log queues) per packet, to find the fattest
-//! queue: five levels of a tree with four branches for 1024 queues. The rest is O(1).
+//! 130 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
+//! queue. The rest is O(1).
 //!
 //! # Source (section, equation)
 //! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue
 //! discipline in the Linux kernel", IEEE LCN Symposium 2019.
 //!
 //! # Where we differ
-//! - Linux refuses the arrival when the buffer is full, whichever flow filled it; here the fattest
-//!   queue loses packets, as in FQ-CoDel.
-//! - The delay is estimated by timestamps, not by the departure rate, since a queue's departure
-//!   rate is not the link's. Linux offers both estimates.
-//! - The controller and the scheduler have their own differences: see `pie` and `fq-codel`.
+//! - When the buffer is full, Linux refuses the arrival.
+//! - The delay is estimated by timestamps, since a queue's departure rate is not the link's. Linux
+//!   also offers the departure rate.
 //!
 //! # Example
 //! ```toml
@@ -50,7 +47,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under PIE",
@@ -110,7 +107,7 @@ pub struct Config {
     pub limit: Limit,
     /// PIE's parameters.
     pub terms: pie::Terms,
-    /// The number of queues into which flows are hashed.
+    /// The number of queues.
     pub queues: u32,
     /// Bytes of credit per round.
     pub quantum: u32,

@@ -1,9 +1,9 @@
 //! A shaper that charges its drops, as CAKE's option `ingress` does: a dropped packet has already
 //! crossed the line in front of the shaper.
 //!
-//! A dropped packet is charged like a sent one, so sent and dropped packets together do not exceed
-//! the rate. If senders did not slow down, nothing would then be sent. So, as in CAKE, a packet may
-//! also leave once the packets sent before it are paid at two thirds of the rate.
+//! If senders did not slow down, the drops would use up the rate and nothing would be sent. So, as
+//! in CAKE, a packet may also leave once the packets sent before it are paid at two thirds of the
+//! rate.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;
@@ -12,9 +12,7 @@ use fairwire_core::{
     Transmitter, Unit,
 };
 
-/// A discipline whose drops are charged. See the [module](self).
 pub(crate) struct Ingress<D> {
-    /// The shaper, which also charges drops.
     shaper: Shaper<D>,
     /// A transmitter that is free when all sent packets are paid at two thirds of the rate.
     least: Transmitter,

@@ -1,4 +1,4 @@
-//! Disciplines composed of schedulers, droppers or other disciplines, one combination per file.
+//! Disciplines composed of schedulers, droppers or other disciplines.
 
 pub mod autorated;
 pub mod cake_like;

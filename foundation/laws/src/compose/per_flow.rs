@@ -1,7 +1,6 @@
-//! One law for each of many queues.
+//! One law for each of many queues, in a buffer with a fixed number of queues.
 //!
-//! [`PerFlow`] gives each queue its own law, in a buffer with a fixed number of queues. Another
-//! dropper makes room. If it drops a packet, the law of that packet's queue learns of it
+//! Another dropper makes room. If it drops a packet, the law of that packet's queue learns of it
 //! ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
@@ -44,8 +43,8 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and its remaining backlog. If queues
-    /// are assigned to flows, later packets of the flow may enter another queue.
+    /// The queue that a packet has just left, and its backlog. Later packets of the flow may enter
+    /// another queue.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
@@ -171,15 +170,15 @@ mod tests {
         let mut queue =
             Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
-        // Flow 7 finds no queue empty and shares the first with flow 5.
+        // Flow 7 finds no queue empty and shares queue 0 with flow 5.
         [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
-        // Once flow 6 has no backlog, flow 7 gets the second queue.
+        // Once flow 6 has no backlog, flow 7 gets queue 1.
         for flow in [5, 6] {
             assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
         }
         queue.enqueue(packet(7), Time::ZERO, &mut Ignore);
         assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
-        // The first packet of flow 7 still leaves the first queue, and leaves it empty.
+        // The first packet of flow 7 still leaves queue 0, which is then empty.
         assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
         assert_eq!(queue.dropper().law(0), &Calls { departures: 2, left_behind: 0, emptied: 1 });
         assert_eq!(queue.dropper().law(1), &Calls { departures: 1, left_behind: 0, emptied: 1 });

@@ -1,7 +1,7 @@
-//! Strict priority: bands, each a discipline; an earlier band is always served first.
+//! Strict priority: the first band that has a packet to send is served. RFC 3290, section 7.1.2.
 //!
-//! Each arrival enters a band, by its class, its differentiated-services codepoint or its colour.
-//! The first band that has a packet to send is served. RFC 3290, section 7.1.2.
+//! Each band is a discipline. An arrival enters a band by its class, its differentiated-services
+//! codepoint or its colour.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -31,8 +31,7 @@ pub enum By {
 pub struct Config {
     /// The field that decides the band.
     pub by: By,
-    /// The band of each value of `by`, indexed by the value. Values beyond the end have the default
-    /// band.
+    /// The band of each value of `by`; values beyond the end have the default band.
     pub band_of: Box<[u8]>,
     /// The band, numbered from 0, of values that no band lists.
     pub default_band: u8,
@@ -48,8 +47,8 @@ pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
-    /// A bit for each band that has become empty and has not been polled since. Some laws must
-    /// learn from a poll that they are idle.
+    /// A bit for each band that has become empty since its last poll. Some laws must learn from a
+    /// poll that they are idle.
     emptied: u64,
 }
 
@@ -72,8 +71,6 @@ impl Prio {
         }
     }
 
-    /// Polls the bands from number `first` on that have become empty since their last poll. Their
-    /// laws thus learn that the transmitter found no packet.
     fn poll_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
             if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
@@ -114,7 +111,7 @@ impl Discipline for Prio {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // Empty bands are polled too: some laws learn from it that they had no packets.
+        // Empty bands are polled too: some laws must know that they had no packets.
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             let before = inner.backlog();
             let packet = inner.dequeue(now, signals);
@@ -160,7 +157,6 @@ impl Discipline for Prio {
 }
 
 impl Control for Prio {
-    /// Visits the band of the class, or all bands if the class does not decide the band.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         match class.filter(|_| self.config.by == By::Class) {
             Some(class) => visit(&mut *self.bands[self.band_of(class)].inner),
@@ -180,7 +176,6 @@ impl Control for Prio {
     }
 }
 
-/// `total` after one of its parts changed from `before` to `after`, whatever the cause.
 #[inline]
 pub(crate) fn moved(total: Backlog, before: Backlog, after: Backlog) -> Backlog {
     Backlog {

@@ -1,8 +1,7 @@
-//! The shaper: a discipline behind a rate.
+//! The shaper: a discipline behind a rate, with bursts after a pause. RFC 3290, section 7.1.2.
 //!
-//! It releases packets of the inner discipline at a rate, with bursts after a pause, in deficit
-//! mode: a packet may leave as soon as its predecessors are paid, and is paid for afterwards. RFC
-//! 3290, section 7.1.2.
+//! A packet may leave as soon as its predecessors are paid, and is paid for afterwards (deficit
+//! mode).
 
 use crate::spec::Quantity;
 use core::any::Any;
@@ -11,8 +10,7 @@ use fairwire_core::{
     Backlog, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time, Transmitter, Unit,
 };
 
-/// The time that a burst of the given size takes at `rate`; by default 1 ms plus the time to send
-/// two packets.
+/// The time that a burst takes at `rate`; by default 1 ms plus the time to send two packets.
 pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
     let two_packets = 2 * u64::from(packet_bytes.max(1514));
     typed.map_or_else(
@@ -33,7 +31,7 @@ impl<D: Discipline> Shaper<D> {
         Shaper { inner, paid }
     }
 
-    /// Continues at another rate. Earlier packets are paid at the old rate.
+    /// Sets the rate. Packets sent earlier are paid at the old rate.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.paid.set_rate(rate, self.paid.catch_up());
     }

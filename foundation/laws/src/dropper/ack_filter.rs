@@ -2,15 +2,14 @@
 //!
 //! An arriving acknowledgement makes a queued one of the same flow needless if the queued one
 //! acknowledges less. As in CAKE, the first needless packet is dropped if there is a second. The
-//! aggressive filter also drops a single needless packet, if the new packet comes immediately after
-//! it. At most one packet is dropped per arrival. A packet is never dropped
+//! aggressive filter also drops a single needless packet that the new packet follows immediately.
+//! At most one packet is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or reports a different count of
 //!   marks from the new packet;
 //! - if another queued packet has the same acknowledgement number: one of the two is a duplicate;
 //! - in front of a packet that echoes a mark.
 //!
-//! The caller knows what a packet acknowledges ([`Signals::acknowledges`]): the simulator, or a
-//! gateway, which reads TCP's header. Each arrival inspects every packet of the queue.
+//! Each arrival inspects every packet of the queue.
 
 use fairwire_core::{
     Buffer, Dropper, FlowKey, Key, Left, Needs, Packet, Probe, SetWeightError, Signals, Time, Verdict,

@@ -2,17 +2,15 @@
 //!
 //! # What it does
 //! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is
-//! compared with the remembered one. If it is the same, its length is updated; if it is longer, it
-//! is remembered instead. When the buffer is full, the remembered queue loses its oldest packet,
-//! and the arrival enters.
+//! compared with the remembered one. If it is longer, it is remembered instead. When the buffer is
+//! full, the remembered queue loses its oldest packet, and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
 //! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
 //! (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
-//! It nearly matches the isolation of longest queue drop for one comparison per packet, without
-//! searching or sorting.
+//! It nearly matches the isolation of longest queue drop for one comparison per packet.
 //!
 //! # State and cost
 //! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
@@ -49,7 +47,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue seen lately",
@@ -97,7 +95,7 @@ pub struct Alqd {
     register: Option<Register>,
 }
 
-/// The longest queue as far as known; it is backlogged.
+/// The longest known queue; it is backlogged.
 #[derive(Clone, Copy, Debug)]
 struct Register {
     flow: FlowKey,
@@ -110,12 +108,11 @@ impl Alqd {
         Alqd { shares: Shares::new(&config), config, register: None }
     }
 
-    /// The queue that would make room, with its length in packets or bytes as configured.
+    /// The remembered queue, and its length in packets or bytes as configured.
     pub fn longest_known(&self) -> Option<(FlowKey, u64)> {
         self.register.map(|register| (register.flow, register.length))
     }
 
-    /// Is `queue` further above its share than `other`?
     #[inline]
     fn is_further(&self, queue: Register, other: Register, buffer: &Buffer) -> bool {
         if self.shares.are_equal() {
@@ -146,13 +143,12 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights, the known queue may be further below its share than an empty queue, but
-            // the empty one has nothing to lose.
+            // With weights, the known queue may be further below its share than an empty queue,
+            // which has no packet to lose.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };
         if becomes {
-            // An empty queue has nothing to lose.
             self.register = (queue.length > 0).then_some(queue);
         }
     }

@@ -7,9 +7,8 @@
 //! of the link's rate.
 //!
 //! # Why
-//! It controls the rate rather than the backlog: the real queue stays short, since the virtual one
-//! overflows first. Unresponsive senders drive the virtual capacity down towards 0, so under their
-//! overload almost no packet passes. It suits links whose senders are responsive.
+//! The real queue stays short, since the virtual one overflows first. Unresponsive senders drive
+//! the virtual capacity down towards 0, so under their overload almost no packet passes.
 //!
 //! # State and cost
 //! A virtual backlog, a virtual capacity and one time for all flows. O(1) per packet, without
@@ -20,13 +19,11 @@
 //! for Active Queue Management", ACM SIGCOMM 2001: the pseudo-code of AVQ.
 //!
 //! # Where we differ
-//! - Before the first arrival the virtual capacity is the link's; the paper does not state an
-//!   initial value.
+//! - Before the first arrival the virtual capacity is the link's; the paper does not state it.
 //! - A virtual buffer given in packets counts each packet as a typical one.
 //! - As in the paper, every arrival counts against the virtual capacity, even if it is dropped.
-//! - A packet that finds the virtual queue empty never overflows it. In the paper no packet is
-//!   longer than the buffer; here a virtual buffer given in packets may meet longer ones, which
-//!   would otherwise never pass.
+//! - A packet that finds the virtual queue empty never overflows it. Packets longer than a virtual
+//!   buffer given in packets would otherwise never pass.
 //!
 //! # Example
 //! ```toml
@@ -45,7 +42,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks what would overflow a virtual queue that is slower than the link",
@@ -150,8 +147,7 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // An empty virtual queue takes any packet, or one longer than the virtual buffer would
-        // never pass.
+        // A packet longer than the virtual buffer would otherwise never pass.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;
@@ -162,7 +158,6 @@ impl Dropper for Avq {
     }
 
     fn retune(&mut self, fresh: &Self, _: Time) -> bool {
-        // The virtual capacity keeps its fraction of the link's.
         if self.config.capacity != fresh.config.capacity {
             self.capacity = self.capacity / self.config.capacity * fresh.config.capacity;
         }

@@ -2,13 +2,13 @@
 //!
 //! # What it does
 //! Arrivals are dropped (or marked) with one probability. It rises by a step when the buffer
-//! overflows, and falls by a smaller one when the link goes idle. After each step it is frozen for
+//! overflows, and falls by a smaller step when the link goes idle. After each step it is frozen for
 //! a while.
 //!
 //! # Why
 //! Overflow and idleness depend on the load itself; the length of the queue, which RED uses,
-//! depends on bursts as much as on load. The probability slowly learns what the current senders
-//! need: with the defaults it takes at least 40 s to rise from 0 to 1.
+//! depends on bursts as much as on load. The probability learns slowly: with the defaults it takes
+//! at least 40 s to rise from 0 to 1.
 //!
 //! # State and cost
 //! One probability and one time for all flows; O(1) per packet.
@@ -18,11 +18,10 @@
 //! IEEE/ACM ToN 10(4), 2002, the pseudo-code of BLUE.
 //!
 //! # Where we differ
-//! - In ns-1, which the paper uses, the transmitter polls once when it goes idle. Here each poll
-//!   that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
-//! - With `idle_decay`, idle time is counted when the link stops being idle, from the first poll
-//!   that found no packet.
-//! - No number is drawn if the probability is 0 or 1.
+//! - Each poll that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
+//!   In ns-1, which the paper uses, the transmitter polls once when it goes idle.
+//! - With `idle_decay`, the next arrival takes all steps for the idle time before it. Idle time
+//!   begins at the first poll that found no packet.
 //!
 //! # Example
 //! ```toml
@@ -45,7 +44,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks with a probability that overflow raises and an idle link lowers",
@@ -85,9 +84,8 @@ pub struct Spec {
     /// A backlog above this counts as overflow.
     #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
     pub threshold: Option<Quantity<Level>>,
-    /// Whether the probability continues to fall while the link stays idle.
-    ///
-    /// It then falls by a step per `freeze_time`, rather than once when the link goes idle.
+    /// Whether the probability continues to fall, by a step per `freeze_time`, while the link stays
+    /// idle.
     #[parameter(default = false)]
     pub idle_decay: Option<bool>,
 }
@@ -131,7 +129,6 @@ pub struct Blue {
     config: Config,
     rng: Rng,
     probability: f64,
-    /// The time of the last step; none before the first.
     stepped: Option<Time>,
     idle_since: Option<Time>,
     now: Time,
@@ -164,8 +161,6 @@ impl Blue {
         self.stepped = Some(now);
     }
 
-    /// Lowers the probability by a step for each freeze time from `since` to `now`, while the link
-    /// was idle.
     #[cold]
     fn end_idle(&mut self, since: Time, now: Time) {
         let from = self.stepped.unwrap_or(since).max(since);

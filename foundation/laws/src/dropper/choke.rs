@@ -2,14 +2,14 @@
 //!
 //! # What it does
 //! Keeps the average queue of RED. While that is above the lower threshold, each arrival is
-//! compared with packets drawn at random from the queue. If one of them belongs to the same flow,
-//! both are dropped. An arrival without a match takes RED's test.
+//! compared with packets drawn at random from the queue. The drawn packets that belong to the
+//! arrival's flow are dropped along with the arrival. An arrival without a match takes RED's test.
 //!
 //! With `ecn` an early signal of RED's test marks ECN-capable packets; a match is always dropped.
 //!
 //! # Why
-//! A flow with many queued packets is hit often, in proportion to the square of its share of the
-//! queue. That needs no state per flow.
+//! A flow is hit in proportion to the square of its share of the queue. That needs no state per
+//! flow.
 //!
 //! # State and cost
 //! RED's state for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one
@@ -17,18 +17,16 @@
 //!
 //! # Source (section, equation)
 //! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for
-//! Approximating Fair Bandwidth Allocation", INFOCOM 2000: the algorithm, and its variants with
-//! several draws, with regions, and with the front or the back of the queue. RED's test as in
-//! [`red`].
+//! Approximating Fair Bandwidth Allocation", INFOCOM 2000: the algorithm and its variants. RED's
+//! test as in [`red`].
 //!
 //! # Where we differ
-//! - RED's test is that of `red` here, which spares the first arrival above the threshold and has
-//!   `spare_short_queue`. The paper leaves both open. `spare_short_queue` keeps an idle link from
-//!   dropping while an old average decays.
+//! - RED's test spares the first arrival above the threshold. With `spare_short_queue` no packet is
+//!   dropped on an idle link because of an old, high average. The paper leaves both open.
 //! - A match does not reset RED's count of arrivals since its last signal.
 //! - Draws are with replacement. A packet that is drawn twice is dropped once.
 //! - Above the upper threshold there are as many draws as in the last region.
-//! - A match drops both packets even if the arrival would not have fitted.
+//! - A match drops the arrival and the queued packet, even if the arrival would not have fitted.
 //!
 //! # Example
 //! ```toml
@@ -53,7 +51,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "compares an arrival with a random waiting packet and drops both if they are of one flow",
@@ -77,11 +75,9 @@ pub struct Spec {
     /// More than 1 is the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// The number of regions between the thresholds, instead of `draws`; each has two draws more
-    /// than the one below.
+    /// The number of regions between the thresholds, instead of `draws`.
     ///
-    /// This is the paper's self-adjusting form. The range between the thresholds is split into k
-    /// regions, and in region i an arrival is compared with m = 2 i packets.
+    /// In region i an arrival is compared with 2 i packets: the paper's self-adjusting form.
     #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
     pub regions: Option<u32>,
     /// The packets with which an arrival is compared.
@@ -97,40 +93,35 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The average queue below which no arrival is compared.
     ///
-    /// The default is that of `red`, from section 5 of the FABA paper.
+    /// The default is that of `red`.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
     /// The average queue above which every arrival is dropped.
     ///
-    /// The default is that of `red`, from section 5 of the FABA paper.
+    /// The default is that of `red`.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
-    /// The probability of a signal at the upper threshold.
-    ///
-    /// It belongs to RED's test, as for `red`.
+    /// The probability of a signal at the upper threshold, in RED's test.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
-    /// The weight, in the average, of the queue that an arrival finds.
-    ///
-    /// This is w_q, as for `red`.
+    /// w_q: the weight, in the average, of the queue that an arrival finds.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
-    /// that threshold.
+    /// Whether the probability rises steadily above the upper threshold, to 1 at twice that
+    /// threshold.
+    ///
+    /// If false, it jumps to 1 at the upper threshold.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
-    /// most 1/p (RED's paper of 1993).
+    /// Whether at least 1/p arrivals pass between signals of probability p, as in ns-2.
     ///
-    /// CHOKe's paper refers to the paper of 1993.
+    /// If false, at most 1/p pass, as in RED's paper of 1993, to which CHOKe's paper refers.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.
     #[parameter(unset = "`ns2`")]
     pub idle_rule: Option<IdleRule>,
-    /// Whether nothing is dropped early while at most one packet (or byte) waits.
-    ///
-    /// The arrival itself does not count, as for `red`.
+    /// Whether an arrival that finds at most one packet (or byte) waiting is never dropped early.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
 }
@@ -149,19 +140,20 @@ pub enum Compare {
     Back,
 }
 
-/// The number of queued packets with which an arrival is compared.
+/// The number of queued packets to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draws {
     /// Always this number.
     Fixed(u32),
-    /// Twice the number of the region in which the average lies, out of this number of regions.
+    /// Twice the number of the region in which the average lies. The field is the number of
+    /// regions.
     Regions(u32),
 }
 
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The parameters of the average, and of RED's test, which follows the comparison.
+    /// The parameters of the average and of RED's test.
     pub red: red::Config,
     /// The number of comparisons.
     pub draws: Draws,
@@ -170,7 +162,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// The number of queued packets with which an arrival is compared at this average: 1 or more.
     #[inline]
     pub(crate) fn draws_at(&self, average: f64) -> u32 {
         match self.draws {
@@ -254,7 +245,6 @@ impl Choke {
         self.red.average()
     }
 
-    /// Finds the compared packets that belong to the flow of `packet`.
     #[inline]
     fn compare(&mut self, packet: &Packet, buffer: &Buffer) {
         let mut next = match self.config.compare {

@@ -1,19 +1,19 @@
 //! COBALT: CoDel and BLUE, alternated.
 //!
 //! # What it does
-//! CoDel gives its signals at departure. Its count of signals steps back at the pace of the signals
-//! once the wait is short again. In addition, BLUE keeps a drop probability that grows when the
-//! buffer overflows and shrinks when the queue runs empty.
+//! CoDel gives its signals at departure. Once the wait is short again, CoDel's count of signals
+//! falls in steps, as far apart in time as signals would be. In addition, BLUE keeps a drop
+//! probability that grows when the buffer overflows and shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
 //!
 //! # Why
 //! CoDel's rate of signals grows slowly, so an unresponsive sender still fills the buffer. BLUE
-//! acts on it, since an overflow means that signals were ignored. CoDel's count jumps when
-//! signalling restarts; here it finds its level by stepping up and down.
+//! reacts to that overflow. In CoDel the count jumps when signalling restarts; here it moves up and
+//! down in steps.
 //!
 //! # State and cost
-//! 32 bytes; O(1) per packet. The count steps back at most 1024 times per packet.
+//! 32 bytes; O(1) per packet.
 //!
 //! # Source (section, equation)
 //! J. Palmei and others, "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; T.
@@ -24,12 +24,11 @@
 //! - For one of many queues, as in [`cake_like`](crate::compose::cake_like), the wait must also
 //!   exceed the time of two packets of each backlogged queue. CAKE counts only bulky queues, and
 //!   only in its `ingress` mode.
-//! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
+//! - A drop of BLUE counts as `forced`: a mark could not replace it.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
 //!   empty. In CAKE it counts as empty when its turn comes and it has no packet.
-//! - The count steps back at most 1024 times per packet, and the schedule then restarts at that
-//!   packet.
+//! - One packet lowers the count by at most 1024. If it does, the next step is due at once.
 //!
 //! # Example
 //! ```toml
@@ -52,7 +51,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "CoDel against standing queues, and BLUE against senders that do not listen",
@@ -76,12 +75,12 @@ pub struct Spec {
     pub control: Control,
     /// The increase of BLUE's probability at an overflow.
     ///
-    /// It applies at most once per target, as in CAKE.
+    /// The probability changes at most once per `target`, as in CAKE.
     #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// The decrease of BLUE's probability when a queue runs empty.
     ///
-    /// It applies at most once per target, as in CAKE.
+    /// The probability changes at most once per `target`, as in CAKE.
     #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
 }
@@ -103,7 +102,7 @@ pub struct Control {
     pub interval: Option<Quantity<Duration>>,
     /// The longest packet.
     ///
-    /// Four of them set the least permitted wait, as in CAKE.
+    /// The permitted wait is at least the time of four of them, as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -111,7 +110,7 @@ pub struct Control {
 impl Part for Spec {}
 
 impl Control {
-    /// The parameters of the law for a `discipline` that uses it, with `steps` for BLUE's
+    /// Checks the parameters for `discipline`, which uses the law. `steps` are the steps of BLUE's
     /// probability.
     pub(crate) fn terms(
         &self,
@@ -132,13 +131,14 @@ impl Control {
 pub struct Terms {
     /// CoDel's part.
     pub control: CheckedControl,
-    /// The time of four of the longest packets; a shorter wait is never a standing queue.
+    /// The time to send four of the longest packets. A shorter wait never causes a signal of CoDel.
     pub four_packets: Duration,
     /// The steps of BLUE's probability.
     pub steps: Checked,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
-    /// If this is one of many queues: may two packets of each backlogged queue wait?
+    /// Whether the permitted wait is at least two packets of each backlogged queue, if there are
+    /// many queues.
     pub allows_round: bool,
 }
 
@@ -170,13 +170,13 @@ pub struct Common {
 }
 
 impl Common {
-    /// The shared state of one queue, or of many queues that are all empty.
+    /// The shared state of empty queues.
     pub fn new(terms: Terms, rng: Rng) -> Self {
         Common { terms, rng, backlogged: 0 }
     }
 }
 
-/// The maximum number of steps back of the count in one call.
+/// The maximum number of steps by which one call lowers the count.
 const MAX_STEPS: u32 = 1024;
 
 /// The law for one queue. See the [module](self).
@@ -250,9 +250,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// The time of four packets, or of two packets of each of `queues` backlogged queues, whichever
-    /// is more. A flow with one turn per round needs a wait of that length to keep its share. A
-    /// shorter wait is only the round itself.
+    /// The least permitted wait: the time of four packets, or of two packets of each of `queues`
+    /// backlogged queues, whichever is more. A shorter wait may be due to the turns of the other
+    /// queues alone.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

@@ -3,13 +3,12 @@
 //! # What it does
 //! Measures each packet's wait when it leaves. After an entire interval in which no packet waited
 //! less than the target, it drops a packet. The next drop follows after an interval divided by the
-//! square root of the number of drops, so drops come ever sooner. They stop when a packet again
-//! waits less than the target.
+//! square root of the number of drops. Drops stop when a packet again waits less than the target.
 //!
 //! # Why
 //! A queue that drains within a round trip is a useful cushion; one that never drains is only
-//! delay. The minimum wait within an interval distinguishes them at any link rate and buffer size,
-//! so it needs no tuning.
+//! delay. The minimum wait within an interval distinguishes the two at any link rate and buffer
+//! size.
 //!
 //! # State and cost
 //! 40 bytes; O(1) per packet, a square root per signal.
@@ -19,12 +18,11 @@
 //! 2012.
 //!
 //! # Where we differ
-//! - The RFC's pseudo-code only drops. As in Linux, a mark replaces a drop. A marked packet is
-//!   sent, so at most one signal is given per packet sent.
+//! - As in Linux, a mark may replace a drop. A marked packet is sent, so at most one signal is
+//!   given per packet sent.
 //! - Times are nanoseconds, to which the control law rounds down.
-//! - If a drop falls due several times at one instant, the packets that leave at that instant take
-//!   the drops, as in the RFC's loop. Under a scheduler other than `fcfs`, those are the packets
-//!   that would leave next.
+//! - If several drops are due at one instant, they hit the next packets to leave, as in the RFC's
+//!   loop. The scheduler decides which packets these are.
 //!
 //! # Example
 //! ```toml
@@ -47,7 +45,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, EcnPolicy, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops on departure while the least wait of an interval stays above a target",
@@ -95,7 +93,7 @@ pub struct Control {
     pub ce_threshold: Option<Quantity<Duration>>,
     /// The precision of the law.
     ///
-    /// Whether times and 1/sqrt(count) are exact, or as coarse as in `linux`.
+    /// Times and 1/sqrt(count) are either exact, or as coarse as in Linux.
     #[parameter(default = Arithmetic::Exact)]
     pub arithmetic: Option<Arithmetic>,
 }
@@ -110,8 +108,7 @@ pub enum Arithmetic {
     Exact,
     /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
     /// one step of Newton's method from the previous root, in 16 bits. From a count of 1 to 2 this
-    /// gives 0.5 instead of 0.707. At an interval of 100 ms, the third signal thus comes 50 ms
-    /// after the second rather than 71 ms.
+    /// gives 0.5 instead of 0.707.
     Linux,
 }
 
@@ -131,13 +128,13 @@ impl Control {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The parameters as given, or their defaults, in the precision of the law.
+    /// The parameters. Times are rounded to the precision of the law.
     pub control: CheckedControl,
     /// No signal is given if a departing packet leaves at most this many bytes behind.
     pub mtu: u64,
-    /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
+    /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
-    /// The rules of one queue among many. A single queue follows the RFC's.
+    /// The rules of one queue among many. A single queue follows [`Rules::Rfc`].
     pub rules: Rules,
 }
 
@@ -170,12 +167,14 @@ impl Spec {
 /// The law for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
-    /// The time from which a signal may be given; `None` while the wait is below the target.
+    /// The time from which a signal may be given; `None` while the wait is below the target, or the
+    /// backlog is at most [`Terms::mtu`].
     due: Option<Time>,
     next: Time,
     count: u32,
     last_count: u32,
-    /// The previous value of 1/sqrt(count) in units of 2^-16, if it is computed in steps.
+    /// The latest approximation of 1/sqrt(count) by Newton's method, in units of 2^-16. Only
+    /// [`Arithmetic::Linux`] uses it.
     root: u16,
     phase: Phase,
 }
@@ -213,8 +212,8 @@ impl Codel {
         now >= *self.due.get_or_insert(now + terms.control.interval)
     }
 
-    /// Gives a packet the signal that is due: sends it with a mark, or drops it so that the next
-    /// packet decides.
+    /// Gives `packet` the signal that is due. A mark also schedules the next signal; after a drop,
+    /// the next departure does.
     #[inline]
     fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
         let (begins, marks) = (self.phase == Phase::Calm, terms.marks(packet));
@@ -262,7 +261,7 @@ impl Codel {
         self.root = newton(self.root, self.count);
     }
 
-    /// Schedules the next signal, after a gap that already counts the one just given.
+    /// Schedules the next signal. The count already includes the signal just given.
     fn schedule(&mut self, terms: &Terms) {
         self.next += self.gap(terms);
         self.phase = Phase::Signalling;
@@ -273,10 +272,9 @@ impl Codel {
 const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
-/// to 2^-16. Overflows raise the count without such steps, so `count` may be much larger than that
-/// of `root`, and the step would end below zero. Then 64 unsigned bits wrap around, as in Linux,
-/// and the result is no longer a root. It may be 0, and then remains 0 until a new phase begins at
-/// a count of 1.
+/// to 2^-16. Overflows may raise `count` far above the count that belongs to `root`. The step would
+/// then end below zero. Instead its 64 unsigned bits wrap around, as in Linux, and the result is
+/// not a root. A result of 0 remains until a new phase begins.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));
@@ -354,8 +352,8 @@ impl Law for Codel {
 
     fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
-        // If an overflow has emptied the queue, its law was not called. The RFC now forgets when
-        // the wait exceeded the target; Linux does not.
+        // If an overflow has emptied the queue, `emptied` was not called. By the RFC's rules, `due`
+        // is reset now; Linux keeps it.
         if terms.rules == Rules::Rfc {
             self.due = None;
         }

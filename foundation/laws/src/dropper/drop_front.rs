@@ -6,8 +6,7 @@
 //!
 //! # Why
 //! The gap in the sequence reaches the receiver an entire queue sooner than under tail-drop, so TCP
-//! retransmits sooner. The packets sent are always the freshest. The heaviest flow still holds most
-//! of the buffer: the rule is blind to flows.
+//! retransmits sooner. The rule is blind to flows: the heaviest still holds most of the buffer.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -17,10 +16,9 @@
 //! ATM", INFOCOM 1996, abstract; cited by Suter et al. 1998, section II.B.
 //!
 //! # Where we differ
-//! - The paper drops the cell that is closest to being sent, which is the oldest under first come,
-//!   first served. Here the oldest packet is dropped under other schedulers, too.
-//! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push
-//!   several out.
+//! - The paper drops the cell that is closest to being sent, which is the oldest only under first
+//!   come, first served.
+//! - Packets differ in size, unlike ATM cells, and one arrival may push several out.
 //!
 //! # Example
 //! ```toml
@@ -37,7 +35,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Discipline, Dropper, Packet, Time, Victim};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "a full buffer drops its oldest packet",

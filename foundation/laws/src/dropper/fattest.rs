@@ -1,27 +1,22 @@
-//! FQ-CoDel's method of making room: from the fattest queue, in batches.
+//! FQ-CoDel's method of making room: drops packets from the head of the queue with the most bytes,
+//! until half of these bytes or a maximum number of packets are gone (RFC 8290, section 4.1).
 //!
-//! When the buffer is full, packets are dropped from the head of the queue that holds the most
-//! bytes. It loses half of these bytes, or a maximum number of packets (RFC 8290, section 4.1). A
-//! batch makes room for many arrivals at once, and a drop at the head reaches the sender soonest.
-//!
-//! The arrival counts as if it were in its queue already; in the RFC it is. Among equals the queue
-//! with the lowest number loses.
+//! The arrival counts as if it were in its queue already, as in the RFC. Among queues with equal
+//! bytes, the one with the lowest number loses.
 //!
 //! The RFC searches all queues. Here each node of a tree over the queues holds the maximum of the
-//! four below it, so one path leads to the fattest queue. An arrival raises its queue's bytes in
-//! the tree; a departure leaves them as they are. Bytes that are found to be the maximum and too
-//! high are corrected. So they are never too low, departures cost nothing, and the result is exact.
+//! four nodes below it. An arrival raises its queue's bytes in the tree, but a departure does not
+//! lower them. So they may be too high, but never too low. If the maximum proves too high, it is
+//! corrected, and the search is repeated. So departures cost nothing, and the result is exact.
 //!
-//! A correction takes O(log n) for n queues, amortised: each corrected value was raised by an
-//! earlier packet. But one overflow may correct all values, if every queue drained since the last
-//! overflow. With 65536 queues that once took 6.2 ms.
+//! A correction takes O(log n) for n queues. Each corrected value was raised by an earlier packet,
+//! so the cost is amortised; but one overflow may correct all values.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
 
-/// Makes room by dropping from the head of the fattest queue. The buffer's queues must be counted.
-/// See the [module](self).
+/// Makes room from the fattest queue. The buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
 pub struct Fattest {
     batch: u32,
@@ -39,7 +34,6 @@ struct Batch {
 }
 
 impl Fattest {
-    /// Drops at most `batch` packets (at least 1) per batch from one of `queues` queues.
     pub(crate) fn new(queues: u32, batch: u32) -> Self {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
@@ -121,9 +115,8 @@ impl Dropper for Fattest {
 
 /// A tree of numbers that knows the place of the greatest.
 ///
-/// All paths have the same length. A rising number passes the first levels without a test: near the
-/// leaves it is unpredictable whether it is the greatest, and a mispredicted branch costs more than
-/// a level. Near the root it seldom is the greatest.
+/// All numbers are at the same depth. The first levels above a raised number are updated without a
+/// branch: there the branch is unpredictable, and a misprediction costs more than a level.
 #[derive(Debug)]
 pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in
@@ -137,7 +130,8 @@ pub(super) struct Maxima {
 
 const CHILDREN: usize = 4;
 
-/// Levels that a rising number passes untested: the next node has the greatest of 64.
+/// The number of levels updated without a branch. A node of the next level holds the greatest of 64
+/// numbers.
 const UNTESTED: u32 = 2;
 
 impl Maxima {

@@ -1,17 +1,16 @@
 //! Makes room from the fattest host, and within it from one of its fattest queues.
 //!
-//! When the buffer is full, the host with the most bytes loses the oldest packet of a queue more
-//! than half as long as the host's longest. So a flooding host, with one flow or thousands, makes
-//! room only at its own cost, and within a host only at the cost of the flooding flow. The arrival
-//! counts as if it were already in its host. Among equals the arrival's host loses, or else the
-//! first in the tree.
+//! When the buffer is full, a queue of the host with the most bytes loses its oldest packet. The
+//! queue is more than half as long as the host's longest queue. The arrival counts as if it were
+//! already in its host. Among hosts with equal bytes, the arrival's host loses, or else the first
+//! in the tree.
 //!
-//! [The tree](super::fattest) that FQ-CoDel has for queues finds the fattest host exactly. The
-//! queues of a host are in bins by length, each twice as wide as the one below, as in [LQD with
+//! [The tree](super::fattest) of FQ-CoDel finds the fattest host exactly. The queues of a host are
+//! in bins by length, each twice as wide as the one below, as in [LQD with
 //! bins](super::lqd_binned): O(1).
 //!
-//! A queue belongs to the host of its latest packet, which [`HostOf`] names, as in the matching
-//! [scheduler](crate::scheduler::hosts).
+//! A queue belongs to the host of its latest packet, as [`HostOf`] and the matching
+//! [scheduler](crate::scheduler::hosts) define it.
 
 use crate::dropper::fattest::Maxima;
 use crate::scheduler::hosts::HostOf;
@@ -24,8 +23,7 @@ use fairwire_core::{
 
 const NONE: u32 = u32::MAX;
 
-/// The number of bins for the queues of a host, for lengths below 2^24 bytes. The last also holds
-/// all longer queues.
+/// Bins for the queues of a host, for lengths below 2^24 bytes. The last also holds longer queues.
 const BINS: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +46,7 @@ struct Host {
     used: u32,
 }
 
-/// Makes room at the cost of the fattest host. The buffer's queues must be counted. See the
-/// [module](self).
+/// The buffer's queues must be counted. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct FattestHost {
     host_of: HostOf,
@@ -264,7 +261,7 @@ mod tests {
         let (mut queue, mut gone) = (full(50), Gone::default());
         for _ in 0..100_000 {
             if rng.chance(0.6) {
-                // Flows change hosts now and then, as when a newcomer becomes known.
+                // Flows change hosts now and then.
                 let flow = u64::from(rng.below(40));
                 let class = if rng.chance(0.05) { 0 } else { flow as u32 % 7 };
                 queue.enqueue(packet(class, flow, 64 + rng.below(1400)), Time::ZERO, &mut gone);

@@ -1,25 +1,23 @@
 //! FRED: flow random early drop.
 //!
 //! # What it does
-//! RED that counts the queued packets of each backlogged flow. No flow may have more than
-//! `min_threshold` queued. Each packet that would exceed this is dropped, and gives its flow a
-//! strike. A flow with more than one strike may have no more queued than the average flow. Random
-//! drops occur between two thresholds of the average queue, as in RED. They only affect flows with
-//! at least `min_q` packets queued, and at least as many as the average flow.
+//! RED that counts the queued packets of each backlogged flow. A packet that would give its flow
+//! more than `min_threshold` queued is dropped, and the flow gets a strike. A flow with more than
+//! one strike may have no more queued than the average flow. Random drops occur between two
+//! thresholds of the average queue, as in RED. They only affect flows with at least `min_q` packets
+//! queued, and at least as many as the average flow.
 //!
-//! With `ecn = "mark"` random early signals mark ECN-capable packets. All other drops, of flows
-//! with too many queued or above the upper threshold, remain drops: these flows did not respond.
-//! (The paper always drops.) With a `scheduler`, each of its queues is a flow.
+//! With `ecn = "mark"` random early signals mark ECN-capable packets. All other drops remain drops:
+//! their flows did not respond. (The paper always drops.) With a `scheduler`, each of its queues is
+//! a flow.
 //!
 //! # Why
 //! RED drops from flows in proportion to their traffic, whether they respond or not. FRED protects
-//! flows with few queued packets and restrains unresponsive ones, with state only for backlogged
-//! flows.
+//! flows with few queued packets and restrains unresponsive ones.
 //!
 //! # State and cost
-//! An average and a counter for all flows. A count of strikes (4 bytes) for each packet that the
-//! buffer has room for, since no more flows can be backlogged. All are allocated at construction.
-//! O(1).
+//! A count of strikes (4 bytes) for each packet that the buffer has room for, allocated at
+//! construction. O(1).
 //!
 //! # Source (section, equation)
 //! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the
@@ -29,10 +27,9 @@
 //! - The paper was not available. The listing and its constants follow public implementations,
 //!   J-Sim's `FRED.java` (2002) and a Linux module. The listing labels three rules: A (a flow may
 //!   have two packets), B (no flow may have more than twice the average flow's) and C (drop all).
-//!   Both implementations apply A and B at all times, and C too above the upper threshold.
-//! - If all three apply, C drops every arrival, and A and B decide only which flow gets a strike.
-//!   `many_flow_support` is ours: true omits C, so A and B decide what is dropped; false matches
-//!   those implementations.
+//! - Above the upper threshold, both implementations apply all three rules. C then drops every
+//!   arrival, and A and B decide only which flow gets a strike. `many_flow_support` is ours: true
+//!   omits C; false matches those implementations.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; if the formula passes 1, the
 //!   drop is certain.
 //! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its
@@ -63,7 +60,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "RED that spares flows with little waiting, and holds down those that do not listen",
@@ -95,16 +92,15 @@ pub struct Spec {
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
     )]
     pub min_threshold: Option<Quantity<Level>>,
-    /// Above this average, which exceeds `min_threshold`, there are too many flows for random
-    /// drops.
+    /// The average queue above which there are no random drops.
+    ///
+    /// It must exceed `min_threshold`.
     #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a random drop as the average approaches the upper threshold.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
-    /// The weight, in the average, of the queue at each arrival and departure.
-    ///
-    /// This is the paper's w_q.
+    /// The weight (w_q), in the average, of the queue at each arrival and departure.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
     /// The backlog below which a flow has no random drops.
@@ -115,9 +111,8 @@ pub struct Spec {
     pub min_q: Option<Quantity<Level>>,
     /// Whether a flow may have two packets queued while the average is above the upper threshold.
     ///
-    /// If false, all arrivals are dropped then. Either way, an arrival is dropped and gives its
-    /// flow a strike if the flow already has two packets queued, or more than twice the average
-    /// flow's backlog.
+    /// If false, all arrivals are dropped then. Either way, a flow with two packets queued, or with
+    /// more than twice the average flow's backlog, loses its arrival and gets a strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -141,7 +136,7 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// The size, in packets, from which `min_q` is 4 packets by default, rather than 2.
+/// In a buffer of at least this number of packets, `min_q` is 4 packets by default; otherwise 2.
 const LARGE_BUFFER: f64 = 50.0;
 
 /// With at most this number of strikes, a flow may have more queued than the average flow.
@@ -182,7 +177,7 @@ impl Spec {
     }
 }
 
-/// Flow random early drop. See the [module](self).
+/// The dropper of [FRED](self).
 #[derive(Debug)]
 pub struct Fred {
     config: Config,
@@ -195,7 +190,7 @@ pub struct Fred {
     empty_since: Time,
     /// The number of backlogged flows after the last packet that entered or left.
     active: u32,
-    /// The strikes of each backlogged flow, by [`FlowKey::index`].
+    /// By [`FlowKey::index`].
     strikes: Box<[u32]>,
 }
 
@@ -324,8 +319,7 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // `active` still counts the packet's flow. In the listing too, a flow leaves only after the
-        // average is updated.
+        // `active` still counts the packet's flow, as in the listing.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {

@@ -1,5 +1,4 @@
-//! Refuses packets of a queue at least half as long as the free room: the buffer rule of ns-2's
-//! SFQ.
+//! The buffer rule of ns-2's SFQ.
 //!
 //! # What it does
 //! Refuses an arrival whose queue holds at least half as many packets as there is still room for.
@@ -7,14 +6,13 @@
 //! queue holds more than the buffer's share of one bucket.
 //!
 //! # Why
-//! A single queue in the buffer takes a third of it, and two queues a fourth each. So a newcomer
-//! always has room, without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness
-//! Queueing", INFOCOM 1990) behind this rule.
+//! A single queue takes a third of the buffer, and two queues a fourth each, so a newcomer has room
+//! without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness Queueing", INFOCOM
+//! 1990) behind this rule; McKenney's own rule takes from the longest queue.
 //!
 //! # Source
-//! Derived from traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and
-//! `buckets_` 16. The rule predicts the fate of every arrival. McKenney's rule takes from the
-//! longest queue instead.
+//! Derived from traces of ns-2 2.35 (65 063 arrivals of six bursty flows with `maxqueue_` 40 and
+//! `buckets_` 16), in which it predicts the fate of every arrival.
 //!
 //! # Where we differ
 //! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is a bucket.
@@ -65,8 +63,9 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // The first flow gets 13, half of the 27 places then free, and the second 9, half of 18.
-        // Once fewer than 16 are free, a flow that has more than 2 packets (40 / 16) gets no more.
+        // The values are totals. The first flow gets 13, half of the 27 places then free, and the
+        // second 9, half of 18. Once fewer than 16 are free, a flow that has more than 2 packets
+        // (40 / 16) gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

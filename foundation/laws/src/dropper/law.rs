@@ -1,15 +1,12 @@
-//! Laws: the control of a queue, which may be the only queue or one of many.
-//!
-//! CoDel, PIE and COBALT judge a packet by its data, the backlog of its queue, and the time,
-//! whichever queue that is. So each is a [`Law`], written once. [`OneQueue`] applies a law to the
-//! entire buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
+//! Laws: the control of a queue, which may be the only queue or one of many. [`OneQueue`] applies a
+//! [`Law`] to the entire buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many
+//! queues.
 
 use core::fmt::Debug;
 use core::slice;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
-/// The control of one queue. The value is the queue's state; parameters and the random stream,
-/// which all queues share, are passed in.
+/// The control of one queue. The value is the queue's state; what all queues share is passed in.
 pub trait Law: Clone + Debug + Default + Send + 'static {
     /// The data that all queues under this law share.
     type Common: Debug + Send;
@@ -45,8 +42,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Invoked before a departure if the scheduler polled this queue, and found it empty, since the
-    /// queue's previous packet.
+    /// Invoked before a packet departs from this queue, if the scheduler found the queue empty
+    /// since the previous one.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Takes over the parameters of `fresh` for all of `laws`, which share `common`. Like

@@ -6,27 +6,20 @@
 //! that is the longest queue.
 //!
 //! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
-//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
-//! (section II.B). LQD never marks.
+//! sum of w, where w is the queue's weight. In the paper b = B/n for n queues (section II.B).
 //!
 //! # Why
-//! Flows that use more of the link have more packets queued, so the flows that cause the congestion
-//! bear the losses. A flow below its share loses nothing, whatever others do. With fair queueing,
-//! LQD isolates flows nearly perfectly.
+//! The flows that cause the congestion bear the losses. A flow below its share loses nothing,
+//! whatever others do. With fair queueing, LQD isolates flows nearly perfectly.
 //!
 //! With first come, first served, LQD is harsh on a flow that has the longest queue and does not
-//! back off. Each push-out takes a packet of that flow, and in large buffers hardly any of its
-//! packets gets through. Take nine TCP flows and a CBR flow at half the link's rate (10 Mbit/s,
-//! round-trip time 32 ms). With a buffer of 780 packets of 512 bytes the CBR flow gets at most a
-//! tenth of its fair share, and with 78 packets half of it.
+//! back off. In large buffers push-outs take nearly all of its packets.
 //!
 //! # State and cost
-//! Counting packets with equal weights, LQD keeps the queues in order of length: 12 bytes per
-//! packet of buffer, and O(1) per packet and push-out. Counting bytes, or with weights, it keeps a
-//! balanced tree of the queues: 40 bytes per packet of buffer (44 with weights), and O(log n) per
-//! packet. A push-out takes O(log n) for each different weight, so at most 256 different weights
-//! are allowed, including the weight 1 of unlisted classes. All memory is allocated at
-//! construction.
+//! Counting packets with equal weights: 12 bytes per packet of buffer, and O(1) per packet and
+//! push-out. Counting bytes, or with weights: 40 bytes per packet of buffer (44 with weights), and
+//! O(log n) per packet. A push-out takes O(log n) for each different weight, so at most 256 are
+//! allowed, including the weight 1 of unlisted classes. All memory is allocated at construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -37,13 +30,11 @@
 //! - The paper defines the rule for an arrival whose queue holds less than its share. Here it
 //!   applies to any queue, so the arrival's queue may lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
-//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
-//!   newest.
+//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
 //! - Among queues equally far above their shares, the arrival's queue loses, or else a random one.
 //!   The paper does not say.
-//! - The paper searches the queues, or sorts them. The queue found here is the same.
 //!
 //! # Example
 //! ```toml
@@ -64,7 +55,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",
@@ -105,11 +96,11 @@ impl Spec {
     }
 }
 
-/// Longest queue drop, or [RND](crate::dropper::rnd), which chooses another queue to make room. See
-/// the [module](self).
+/// [Longest queue drop](self), or [RND](crate::dropper::rnd), which takes a random queue.
 #[derive(Debug)]
 pub struct Lqd {
-    /// Does a random queue above its share make room, if one exists?
+    /// Does a random queue above its share make room? If not, or if there is none, the queue
+    /// furthest above does.
     is_random: bool,
     rng: Rng,
     backlogs: Backlogs,

@@ -5,17 +5,14 @@
 //! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
 //! and the arrival enters.
 //!
-//! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
-//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
-//! (section II.B). LQD with bins never marks.
+//! The `weights` of the `scheduler` set the queues' shares of the buffer as in [LQD](super::lqd).
 //!
 //! # Why
-//! The queue that loses is always more than half as long as the longest, and a few operations per
-//! packet suffice to find it. A single register, as in ALQD, has no such bound.
+//! The queue that loses is always more than half as long as the longest. A single register, as in
+//! ALQD, has no such bound.
 //!
 //! # State and cost
-//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins in total. O(1) per packet
-//! and per push-out.
+//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins in total. O(1).
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -23,16 +20,13 @@
 //!
 //! # Where we differ
 //! - The paper takes any queue of the highest bin. Here it is the queue that has been in the bin
-//!   longest without a loss. So queues of similar length take turns, and none loses many packets in
-//!   a row.
+//!   longest without a loss, so none loses many packets in a row.
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
 //! - In the paper a queue moves by at most one bin. Here it may pass several if bytes are counted.
-//! - With weights the bin is that of q/w, the length of the queue divided by its weight, rather
-//!   than of its excess q - b. All shares change with each queue that appears or empties, which the
-//!   bins could not follow.
-//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
-//!   newest.
-//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//! - With weights the bin is that of q/w, the length of the queue divided by its weight. LQD
+//!   instead compares each queue's excess over its share. That excess changes whenever another
+//!   queue appears or empties, and the bins could not follow.
+//! - `drop = "tail"` and the weight of a queue are as in LQD.
 //!
 //! # Example
 //! ```toml
@@ -55,7 +49,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a queue at least half as long as the longest",
@@ -95,16 +89,15 @@ impl Spec {
     }
 }
 
-/// The exponent of bin 0. Weights reach 10^6, so a queue of one packet may have a weighted length
-/// of 10^-6. Its exponent is -20, which is bin 1.
+/// The exponent of bin 0. At the greatest weight, 10^6, a queue of one packet has the weighted
+/// length 10^-6, with exponent -20: bin 1.
 const LOWEST: i32 = -21;
 /// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes at weights
 /// down to 10^-6, so weighted lengths are below 2^60.
 const BINS: usize = LAST_BIN as usize + 1;
-/// The bin of the longest queues.
 const LAST_BIN: u8 = 80;
 
-/// The bin of a queue of `length`, above zero, from the integer part of `log2(length)`.
+/// `length` must be above zero.
 #[inline]
 fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())
@@ -131,12 +124,12 @@ struct Link {
 
 const _: () = assert!(size_of::<Option<Link>>() == 12);
 
-/// Longest queue drop by bins. See the [module](self).
+/// The dropper of [LQD with bins](self).
 #[derive(Debug)]
 pub struct LqdBinned {
     config: Config,
     shares: Shares,
-    /// The link of each flow; `None` for a flow without backlog.
+    /// `None` for a flow without backlog.
     links: Box<[Option<Link>]>,
     /// For each bin, the queue whose turn it is.
     bins: [Option<FlowKey>; BINS],

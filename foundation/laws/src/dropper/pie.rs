@@ -1,17 +1,16 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue. Every update period, the delay's distance from its target and
-//! its change since the last update move a probability, with which arrivals are dropped (or
-//! marked).
+//! Estimates the delay of the queue. Every update period, the probability of a drop (or mark)
+//! changes in proportion to two numbers: the delay's distance from its target, and the delay's
+//! change since the last update.
 //!
 //! # Why
-//! A controller of the delay holds it at the target whatever the load. In RED, where the
-//! probability depends on the queue's length, the load decides where the queue settles. PIE needs
-//! no timestamps and works at arrival, which suits hardware.
+//! A controller of the delay holds it at the target whatever the load; in RED the load decides
+//! where the queue settles.
 //!
 //! # State and cost
-//! 80 bytes; O(1) per packet. Updates missed between calls are made up for, at most 1024 of them.
+//! 80 bytes; O(1). At most 1024 updates missed between calls are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
@@ -19,8 +18,8 @@
 //! # Where we differ
 //! - There is no timer: an update is made at the first call after its due time, with the backlog at
 //!   that time.
-//! - The controller is always active. Section 5.3, which lets it sleep while the queue is short to
-//!   save work, is omitted; while the delay is zero the probability still decays to zero.
+//! - The controller is always active: section 5.3, which lets it sleep while the queue is short, is
+//!   omitted.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
 //! - A measurement of the departure rate starts when a packet leaves a queue whose backlog,
 //!   including the packet, is at least DQ_THRESHOLD. Until the first measurement has ended, the
@@ -46,7 +45,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Probe, Rng, Time, Unit, Verdict};
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops with a probability that a controller moves to hold the delay at a target",
@@ -87,7 +86,7 @@ pub struct Spec {
     pub boost: Option<bool>,
 }
 
-/// The parameters of the controller that PIE and FQ-PIE share.
+/// The controller parameters of PIE and FQ-PIE.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
@@ -96,14 +95,10 @@ pub struct Control {
     /// With `bytes`, the probability is multiplied by the packet's length over the typical length.
     #[parameter(default = Measure::Packets, source = "RFC 8033, section 4.1 and appendix B.")]
     pub measure: Option<Measure>,
-    /// The target delay.
-    ///
-    /// This is QDELAY_REF in the RFC.
+    /// The target delay, QDELAY_REF in the RFC.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub target: Option<Quantity<Duration>>,
-    /// The period between updates of the probability.
-    ///
-    /// This is T_UPDATE in the RFC.
+    /// The period between updates of the probability, T_UPDATE in the RFC.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub update: Option<Quantity<Duration>>,
     /// The change of the probability per update, for each second of delay above the target.
@@ -140,7 +135,7 @@ pub enum Estimate {
 pub struct Terms {
     /// The controller.
     pub control: CheckedControl,
-    /// The checked parameters: the estimate of the delay, and the rules for drops and steps.
+    /// The delay estimate, and the rules for drops and steps.
     pub given: Checked,
     /// MEAN_PKTSIZE.
     pub packet_bytes: u32,
@@ -162,20 +157,20 @@ impl Spec {
     }
 }
 
-/// The state that all queues under PIE share: the parameters and the random stream.
+/// What all queues under PIE share.
 #[derive(Debug)]
 pub struct Common {
     /// The parameters.
     pub terms: Terms,
-    /// The stream from which drops are drawn.
+    /// Draws the drops.
     pub rng: Rng,
 }
 
-/// The backlog in bytes at which a measurement of the departure rate begins, and the bytes that
-/// must leave to end it: DQ_THRESHOLD, 2^14.
+/// DQ_THRESHOLD: the backlog that begins a measurement of the departure rate, and the departed
+/// bytes that end it.
 const MEASURED_BYTES: u64 = 1 << 14;
 
-/// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
+/// DQ_THRESHOLD / 2^16.
 const MEASURED_WEIGHT: f64 = 0.25;
 
 /// The delay, in seconds, above which an update adds 0.02, as in Linux.
@@ -185,7 +180,7 @@ const BOOSTED: f64 = 0.25;
 /// 15 s, within which a probability of 1 decays to 1e-9.
 const MAX_UPDATES: u64 = 1024;
 
-/// The law for one queue. See the [module](self).
+/// [PIE](self) for one queue.
 #[derive(Clone, Debug, Default)]
 pub struct Pie {
     probability: f64,
@@ -195,7 +190,7 @@ pub struct Pie {
     last_delay: f64,
     /// The remaining time in which no packet is dropped.
     burst: Duration,
-    /// The time of the next update; zero before the first call.
+    /// Zero before the first call.
     next_update: Time,
     delay: Delay,
 }
@@ -220,7 +215,7 @@ impl Delay {
         }
     }
 
-    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, the packet included.
+    /// Measures the departure rate. `waiting` includes the packet of `len` bytes that left.
     fn measure(&mut self, len: u32, waiting: u64, now: Time) {
         if self.measuring.is_none() && waiting >= MEASURED_BYTES {
             self.measuring = Some((now, 0));
@@ -253,7 +248,7 @@ impl Pie {
         self.probability
     }
 
-    /// Makes the updates that are due, with `queue` as the backlog since the last call.
+    /// Makes the updates that are due. `queue` is the backlog, unchanged since the last call.
     #[inline]
     fn advance(&mut self, terms: &Terms, queue: Backlog, now: Time) {
         if now >= self.next_update {
@@ -300,7 +295,6 @@ impl Pie {
         self.last_delay = delay;
     }
 
-    /// Are the delay and the delay at the last update below half of the target?
     fn is_short(&self, terms: &Terms, delay: f64) -> bool {
         let half = terms.control.target.secs() / 2.0;
         delay < half && self.last_delay < half

@@ -1,10 +1,9 @@
 //! The policer: a rate and a bucket, without a queue.
 //!
 //! # What it does
-//! Tokens come at `rate` into a bucket that holds `bucket`. A token is a byte, and the bucket
-//! starts full. A packet for which there are enough tokens takes them and passes. Any other packet
-//! is dropped, and takes none. Passed packets wait only for the link: if they arrive more slowly
-//! than it sends, none waits.
+//! Tokens of a byte each come at `rate` into a bucket that holds `bucket` and starts full. A packet
+//! for which there are enough tokens takes them and passes; any other is dropped. Passed packets
+//! wait only for the link.
 //!
 //! # Why
 //! Many access lines are sold by a rate that a policer enforces, since it needs no memory for
@@ -12,17 +11,17 @@
 //! the bucket holds about one round trip of its traffic.
 //!
 //! # State and cost
-//! One count of tokens and one remainder; O(1) per packet.
+//! One count of tokens and one remainder; O(1).
 //!
 //! # Source (section, equation)
 //! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
 //! conformance). In any T seconds, the bytes that pass are at most `bucket` plus T times `rate`.
 //!
 //! # Where we differ
-//! - `ecn = "mark"` has no effect: an ECN-capable packet without tokens is dropped too. If it
-//!   passed with a mark, a sender that ignores marks could exceed the rate.
-//! - A `rate` without a `bucket` is refused, as is a bucket too small for a typical packet. Lines
-//!   sold at one rate differ by their buckets.
+//! - `ecn = "mark"` has no effect. If an ECN-capable packet without tokens passed with a mark, a
+//!   sender that ignores marks could exceed the rate.
+//! - A `rate` without a `bucket` is refused, since lines sold at one rate differ by their buckets.
+//!   A bucket too small for a typical packet is refused too.
 //!
 //! # Example
 //! ```toml
@@ -43,7 +42,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Rate, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "a rate and a bucket: what exceeds them is dropped, and nothing waits for tokens",
@@ -62,7 +61,7 @@ pub struct Spec {
     /// The buffer for the link, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The rate at which tokens come, in bytes on the wire.
+    /// The token rate, in bytes on the wire.
     ///
     /// Requires `bucket`.
     #[parameter(unset = "the link's")]
@@ -82,7 +81,7 @@ impl Part for Spec {}
 pub struct Config {
     /// The queue that follows the policer.
     pub queue: CheckedQueue,
-    /// The rate at which tokens come.
+    /// Token rate.
     pub rate: Rate,
     /// The bucket, in bytes.
     pub bucket: u64,
@@ -114,7 +113,7 @@ impl Spec {
     }
 }
 
-/// Drops traffic beyond a rate and a bucket. See the [module](self).
+/// The dropper of [the policer](self).
 #[derive(Debug)]
 pub struct Policer {
     clock: TokenClock,

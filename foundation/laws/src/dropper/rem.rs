@@ -7,13 +7,11 @@
 //!
 //! # Why
 //! The price settles where rate and backlog both reach their targets, whatever the number of
-//! senders. Unlike RED's average, the backlog does not grow with the load. Over several links the
-//! probabilities of passing multiply. So prices add up, and a sender learns the price of its entire
-//! path.
+//! senders. Over several links the probabilities of passing multiply, so prices add up, and a
+//! sender learns the price of its entire path.
 //!
 //! # State and cost
-//! A price, an average and a count for all flows. O(1) per packet, with one exponential per change
-//! of the price.
+//! A price, an average and a count. O(1), with one exponential per change of the price.
 //!
 //! # Source (section, equation)
 //! S. Athuraliya, V. H. Li, S. H. Low and Q. Yin, "REM: Active Queue Management", IEEE Network
@@ -23,10 +21,9 @@
 //! - ns-2 holds one packet fewer than its limit, and admits an arrival before dropping it. Here the
 //!   buffer is exact.
 //! - There is no timer: the next arrival or departure updates the price for all intervals that have
-//!   passed, using the backlog during them.
-//! - By default the target is below that of ns-2 if the buffer has room for fewer than 80 packets.
-//! - Intervals without arrivals are summed in closed form, so the price may differ from that of a
-//!   loop in the last digits.
+//!   passed.
+//! - Intervals without arrivals are summed in closed form, so the price may differ from a loop's in
+//!   the last digits.
 //! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
@@ -51,7 +48,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks by a price that rises while rate or backlog are above what is wanted",
@@ -70,10 +67,9 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The unit in which arrivals and backlog are counted.
+    /// The unit of arrivals and backlog: packets, or bytes converted to typical packets.
     ///
-    /// Either packets or bytes (in typical packets). With bytes, the probability is also scaled by
-    /// packet length, as in ns-2.
+    /// With bytes, the probability is also scaled by packet length, as in ns-2.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The desired backlog.
@@ -93,7 +89,7 @@ pub struct Spec {
     /// The weight of the backlog relative to the rate.
     #[parameter(default = 0.1, min = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub alpha: Option<f64>,
-    /// phi: the base of the power in the probability 1 - phi^(-price).
+    /// phi in the probability 1 - phi^(-price).
     #[parameter(default = 1.001, above = 1.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub phi: Option<f64>,
     /// The weight of the latest interval in the average of arrivals.
@@ -154,19 +150,18 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// When a packet is judged, depending on whether it can carry a mark.
+    /// When packets are judged.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
-/// Whether a packet is judged at arrival, at departure or not at all, depending on whether it can
-/// carry a mark.
+/// Whether a packet is judged at arrival, at departure or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?
     pub capable_at_departure: bool,
-    /// Are packets that cannot carry a mark judged, at arrival?
+    /// Are packets that cannot carry a mark judged at arrival, or never?
     pub incapable: bool,
 }
 
@@ -201,7 +196,7 @@ impl Spec {
     }
 }
 
-/// Random exponential marking. See the [module](self).
+/// The dropper of [REM](self).
 #[derive(Debug)]
 pub struct Rem {
     config: Config,
@@ -226,8 +221,7 @@ impl Rem {
         self.price
     }
 
-    /// Changes the price for the intervals that have ended; `queue` was the backlog since the last
-    /// call.
+    /// Changes the price if an interval has ended. `queue` is the backlog since the previous call.
     #[inline]
     fn keep_up(&mut self, queue: f64, now: Time) {
         if now >= self.next_change {
@@ -243,8 +237,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals, so the steps never grow. Once a step has lowered the
-        // price to 0, it remains 0. So it suffices to cut the sum of all steps at 0 once.
+        // The later intervals had no arrivals, so the steps never grow, and a price of 0 stays at
+        // 0. So it is enough to cut the sum of all steps at 0.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);
@@ -256,8 +250,7 @@ impl Rem {
         self.probability = self.config.law.probability(self.price);
     }
 
-    /// The number of typical packets: `packets`, or `bytes` divided by the size of a typical
-    /// packet, depending on the measure.
+    /// The result is in typical packets.
     #[inline]
     fn counted(&self, packets: u32, bytes: u64) -> f64 {
         match self.config.law.given.measure {

@@ -10,12 +10,11 @@
 //!
 //! # Why
 //! The edge marks the packets that a contract covers (in profile). A core router honours the
-//! contracts without knowing aggregates, since it drops packets out of profile first. With
-//! thresholds that do not overlap, every "out" packet is dropped before any "in" packet.
+//! contracts without knowing aggregates. With thresholds that do not overlap, every "out" packet is
+//! dropped before any "in" packet.
 //!
 //! # State and cost
-//! An average and four counters per colour. O(1) per packet; a power per colour is computed only
-//! after the link was idle.
+//! An average and four counters per colour. O(1); a power per colour only after the link was idle.
 //!
 //! # Source (section, equation)
 //! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
@@ -24,17 +23,14 @@
 //!
 //! # Where we differ
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
-//!   updates the average of all packets, and "in" arrivals also update the average of "in", as in
-//!   Clark and Fang.
-//! - In ns-2's `rio.cc`, only "in" arrivals update the average of all packets, as its comments
-//!   admit. `out_rule = "ns2"` follows ns-2, with two further rules that a trace of its decisions
-//!   shows. First, idle time that an "out" arrival ends decays only the average of "in". Second,
-//!   the drop or mark of an "out" packet above the upper threshold does not reset the count since
-//!   the last signal.
-//! - Idle time decays every average at the next arrival of any colour, as if the complete packets
-//!   that the link could have sent had met an empty queue.
-//! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the
-//!   first arrival above its lower threshold is spared.
+//!   updates the average of all packets, and "in" arrivals also that of "in", as in Clark and Fang.
+//! - In ns-2's `rio.cc`, only "in" arrivals update the average of all packets. `out_rule = "ns2"`
+//!   follows ns-2 and a trace of its decisions: idle time that an "out" arrival ends decays only
+//!   the average of "in". A signal above the upper threshold does not reset the count of "out".
+//! - At the next arrival of any colour, idle time decays every average, once for each complete
+//!   packet that the link could have sent.
+//! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less. The
+//!   first arrival after the colour's average has passed the lower threshold is spared.
 //!
 //! # Example
 //! ```toml
@@ -59,7 +55,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a RED for each colour on one queue: what is out of profile is dropped first",
@@ -88,14 +84,13 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The packets that a colour's average counts.
     ///
-    /// `coupled` (RIO-C) counts packets of this and all better colours, `decoupled` (RIO-D) only of
-    /// this colour, `total` (weighted RED) all packets.
+    /// See `Coupling`.
     #[parameter(default = Coupling::Coupled)]
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// Park and Choi 2003 use 50, 80 and 0.02 with the adaptive token bucket (ATB). The thresholds
-    /// are read as packets of a buffer of 100.
+    /// Park and Choi 2003 use 50, 80 and 0.02 with the adaptive token bucket (ATB). Here 50 and 80
+    /// are read as packets of a buffer of 100 packets.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
@@ -103,15 +98,14 @@ pub struct Spec {
     /// Park and Choi 2003 use 10, 50 and 0.1; see `green`.
     #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
     pub yellow: Option<Thresholds>,
-    /// The thresholds of a third colour.
+    /// The thresholds of a third colour; fields left out have the values of yellow.
     ///
-    /// Fields left out have the values of yellow. Without this table there are two colours, and red
-    /// packets count as yellow.
+    /// Without this table, red packets count as yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
-    /// The weight that an average gives to the queue at each arrival.
+    /// The weight w_q of the current queue when an arrival updates an average.
     ///
-    /// This is w_q of every average; the default is that of Clark and Fang and of ns-2.
+    /// The default is that of Clark and Fang and of ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
     /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
@@ -121,28 +115,27 @@ pub struct Spec {
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
     /// most 1/p (RED's paper of 1993).
     ///
-    /// See `Spreading`. True is ns-2's default for RED. With it, the edges of the adaptive token
-    /// bucket (ATB) receive marks at a lower rate than they expect, and their targets grow without
+    /// See `Spreading`. True is ns-2's default for RED. If true, the edges of the adaptive token
+    /// bucket (ATB) receive marks at a lower rate than they expect. Their targets then grow without
     /// bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
-    /// The counting of packets out of profile.
+    /// The effect of packets out of profile on averages and counts.
     ///
     /// See `OutRule`. `ns2` is ns-2's `rio.cc`.
     #[parameter(default = OutRule::Paper)]
     pub out_rule: Option<OutRule>,
     /// The treatment of a packet at an average above its colour's upper threshold.
     ///
-    /// See `AboveMax`. `mark` is the treatment of markable packets in ns-2's DiffServ module. With
-    /// it, the throughput of traffic from the adaptive token bucket (ATB) collapses in
-    /// over-subscription.
+    /// See `AboveMax`. With `mark`, as in ns-2's DiffServ module, the throughput of traffic from
+    /// the adaptive token bucket (ATB) collapses in over-subscription.
     #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
 
 impl Part for Spec {}
 
-/// The thresholds of one colour, as given.
+/// One colour's thresholds.
 #[parameters(gated, name = "rio.thresholds", checked = CheckedThresholds)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thresholds {
@@ -169,15 +162,15 @@ pub enum Coupling {
     Total,
 }
 
-/// The counting of packets out of profile.
+/// The effect of packets out of profile on averages and counts.
 #[word(gated)]
 pub enum OutRule {
     /// Each arrival updates the averages that count it, and each drop or mark resets the colour's
     /// count of arrivals since the last signal.
     #[default]
     Paper,
-    /// Only green arrivals update averages. The drop or mark of a packet out of profile above the
-    /// upper threshold does not reset the count of arrivals since the last signal.
+    /// Only green arrivals update averages. A packet out of profile that is dropped or marked above
+    /// the upper threshold does not reset its colour's count.
     Ns2,
 }
 
@@ -197,10 +190,9 @@ pub enum AboveMax {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
-    /// names.
+    /// The parameters, or their defaults. Thresholds are in the unit of `measure`.
     pub given: Checked,
-    /// The number of colours, 2 or 3. Packets of worse colours count as the last of these.
+    /// The number of colours, 2 or 3. Packets of worse colours count as the last.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
@@ -208,11 +200,11 @@ pub struct Config {
     pub spreading: Spreading,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, which gives the number of packets that an idle link could have sent.
+    /// The link's rate, which gives the capacity of an idle link.
     pub rate: Rate,
 }
 
-/// A colour's defaults, as fractions of the buffer.
+/// The default thresholds of a colour, as fractions of the buffer.
 #[derive(Clone, Copy)]
 struct Defaults {
     min: f64,
@@ -220,8 +212,7 @@ struct Defaults {
     max_probability: f64,
 }
 
-/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), read as packets of a buffer of
-/// 100.
+/// Park and Choi 2003, section IV, read as packets of a buffer of 100.
 const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
 const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
@@ -283,19 +274,18 @@ fn ramp(
     Ok(Ramp { min, max, max_probability, gentle: given.gentle })
 }
 
-/// RED with in and out. See the [module](self).
+/// The dropper of [RIO](self).
 #[derive(Debug)]
 pub struct Rio {
     config: Config,
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time, which then decays only
-    /// the average of green?
+    /// Under ns-2's rule: has a packet out of profile ended the idle time? Then only the average of
+    /// green decays.
     is_idle_over: bool,
 }
 
-/// The RED of one colour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Color {
     average: f64,
@@ -322,7 +312,6 @@ impl Rio {
         usize::from(packet.color).min(self.config.colors - 1)
     }
 
-    /// The current backlog of the packets that the average of `color` counts.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
         let sum = match self.config.given.coupling {
@@ -399,7 +388,6 @@ impl Rio {
             Measure::Packets => spreading.probability(p, color.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, color.count_bytes / u64::from(packet_bytes));
-                // A probability of 1 is not scaled, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         }
@@ -425,8 +413,7 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // In a full buffer the early decision is void: `victim` drops the packet, so that the
-        // reported cause is right.
+        // If the packet does not fit, `victim` drops it, with the right cause.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -2,24 +2,22 @@
 //!
 //! # What it does
 //! Each active flow has a bucket of tokens, and all buckets have the same height. Buckets, queue
-//! and pool together hold T tokens. A packet that enters takes a token from its flow's bucket. A
-//! departing packet returns a token to the pool, which is dealt out to the buckets in turn. The
+//! and pool together hold T tokens. An entering packet takes a token from its flow's bucket. A
+//! departing packet returns the token to the pool, which is dealt out to the buckets in turn. The
 //! emptier a flow's bucket, the likelier its packets are dropped.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
 //! buffer in bytes counts as the number of typical packets that it holds.
 //!
 //! # Why
-//! SFED is the predecessor of FABA, which approximates it in O(1) by random draws. In SFED, a new
-//! flow lowers the height, and all buckets at once return their excess over it. Tokens are dealt
-//! out in strict rotation. In the paper's table 1, SFED is fairer than FABA by up to 0.035.
+//! SFED is the predecessor of FABA, which approximates it in O(1) by random draws. In the paper's
+//! table 1, SFED is fairer.
 //!
 //! # State and cost
-//! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
-//! up to `max_flows`. All are allocated at construction. O(N) for the first packet of a flow, with
-//! N buckets. A departure deals out the pool's contents, one token at a time: usually one token, up
-//! to T after a deletion. With a million tokens, one call may take milliseconds, which FABA's bound
-//! on moves prevents.
+//! 24 to 32 bytes for each flow whose bucket is not full, up to `max_flows`. O(N) for the first
+//! packet of a flow, with N buckets. A departure deals out the pool, one token at a time: usually a
+//! single token, but up to T after a deletion. With a million tokens, one call may take
+//! milliseconds.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -30,16 +28,14 @@
 //! - The pool starts with T tokens; the paper does not say. With an empty pool, the first flow
 //!   would start in debt.
 //! - A deleted bucket returns its contents to the pool, so no token is created or lost. The paper
-//!   returns the bucket's height, which differs by less than a token (a packet in byte mode).
-//! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor
-//!   pays.
+//!   returns the bucket's height.
+//! - A packet that cannot enter creates no bucket and takes no token. Section 4.1 (4) says
+//!   "enqueued".
 //! - A bucket may run a debt of less than one token, or of less than one packet in byte mode.
 //!   Otherwise no packet would be admitted once flows outnumber tokens.
-//! - In byte mode a move carries as many tokens as the departing packet had bytes, or the pool's
-//!   contents if that is less.
+//! - In byte mode, each turn gives a bucket as many tokens as the departing packet had bytes, or
+//!   the whole pool if that is less.
 //! - Beyond the maximum number of buckets, a new bucket replaces the one whose turn is next.
-//! - Tokens are counted in integer units of 2^-20 token. No number is drawn if the probability is 0
-//!   or 1.
 //!
 //! # Example
 //! ```toml
@@ -64,7 +60,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of one height, refilled in turn by departures, decide whom to drop",
@@ -130,7 +126,7 @@ impl Spec {
     }
 }
 
-/// Selective fair early detection. See the [module](self).
+/// The dropper of [SFED](self).
 #[derive(Debug)]
 pub struct Sfed {
     config: Config,
@@ -138,12 +134,11 @@ pub struct Sfed {
     buckets: FlowTable<i64>,
     /// sigma.
     pool: i64,
-    /// The height L of a bucket: T/N rounded down, where T is the number of all tokens and N that
-    /// of all buckets.
+    /// The height L of a bucket: T/N rounded down, with N buckets.
     height: i64,
     /// The index of the bucket whose turn is next. An index past the end means the first bucket.
     turn: usize,
-    /// The bucket of the arrival being judged, to charge it without a second lookup.
+    /// The index of the bucket of the arrival being judged. It usually saves `tracked` a lookup.
     arrival: usize,
 }
 
@@ -154,8 +149,7 @@ impl Sfed {
         Sfed { config, rng, buckets, pool: config.total, height: config.total, turn: 0, arrival: 0 }
     }
 
-    /// The terms of the invariant with `buffer` as the queue: sum of all buckets + pool + queue =
-    /// T, exactly.
+    /// The terms of the invariant: sum of all buckets + pool + queue = T, exactly.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
             buckets: self.buckets.iter().map(|(_, tokens)| tokens).sum(),
@@ -175,13 +169,12 @@ impl Sfed {
         self.height
     }
 
-    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token.
     pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Section 4.1 (4): creates a full bucket for `flow`, and returns all excess over the new
-    /// height to the pool.
+    /// Section 4.1 (4). The other buckets return their tokens above the new height to the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
             self.delete(self.next_turn());
@@ -199,8 +192,7 @@ impl Sfed {
         bucket
     }
 
-    /// Section 4.1 (5): deletes a bucket. The last bucket moves to the freed index, and has its
-    /// turn there.
+    /// Section 4.1 (5). The last bucket moves to the freed index.
     fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
         self.resize();
@@ -214,8 +206,7 @@ impl Sfed {
         if self.turn < self.buckets.len() { self.turn } else { 0 }
     }
 
-    /// Section 4.1 (3): deals whole tokens from the pool to the buckets in turn, in chunks of at
-    /// most `quantum`.
+    /// Section 4.1 (3): deals whole tokens from the pool to the buckets in turn.
     fn distribute(&mut self, quantum: i64) {
         while self.pool >= TOKEN && !self.buckets.is_empty() {
             let (bucket, chunk) = (self.next_turn(), self.pool.min(quantum));

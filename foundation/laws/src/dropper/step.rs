@@ -2,12 +2,11 @@
 //!
 //! # What it does
 //! Marks an ECN-capable arrival that finds a backlog above K. All other packets pass until the
-//! buffer is full, and are then refused.
+//! buffer is full.
 //!
 //! # Why
 //! A sender that counts marks, as DCTCP does, must learn at once when the queue itself, not its
-//! average, exceeds K. RED can follow this rule, but only with six parameters set against its
-//! purpose; if one is omitted, it drops packets.
+//! average, exceeds K.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -38,7 +37,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Time, Verdict};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "marks what finds more than a threshold waiting, for DCTCP",
@@ -88,7 +87,7 @@ impl Spec {
     }
 }
 
-/// Marks arrivals that find more than a given backlog. See the [module](self).
+/// The dropper of [step marking](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     packets: u32,

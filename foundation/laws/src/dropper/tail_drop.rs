@@ -1,11 +1,11 @@
 //! Tail-drop.
 //!
 //! # What it does
-//! Refuses an arrival when the buffer is full; otherwise admits it.
+//! Refuses an arrival when the buffer is full.
 //!
 //! # Why
-//! Tail-drop is a router's default, and so the baseline of every comparison. Long-lived TCP flows
-//! synchronise, the queue stays full, and a sender that does not back off takes any share.
+//! Tail-drop is the baseline of every comparison. Long-lived TCP flows synchronise, the queue stays
+//! full, and a sender that does not back off takes any share.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -14,8 +14,7 @@
 //! RFC 7567, section 2: "tail drop".
 //!
 //! # Where we differ
-//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds exactly
-//! B.
+//! ns-2's `Queue/DropTail` with a limit of B holds B - 1 packets; here a buffer of B holds B.
 //!
 //! # Example
 //! ```toml
@@ -32,7 +31,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Dropper, Time};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "refuses an arrival when the buffer is full",
@@ -71,7 +70,7 @@ impl Spec {
     }
 }
 
-/// Refuses packets that do not fit. See the [module](self).
+/// The dropper of [tail-drop](self).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TailDrop;
 

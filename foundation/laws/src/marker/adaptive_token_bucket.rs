@@ -4,36 +4,29 @@
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
 //! rate and yellow ("out") above it. Each packet may carry a request from the egress edge for a
 //! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
-//! direction of the majority of the requests. Then the count of requests restarts.
+//! direction of the majority of the requests.
 //!
 //! # Why
-//! With fixed contracts, all aggregates share the surplus of an under-subscribed link, or the
-//! shortage of an over-subscribed one, about equally, not in proportion to their contracts. If
-//! targets follow the link, their sum approaches its capacity. Each aggregate then gets about the
+//! With fixed contracts, all aggregates share the surplus or shortage of a link about equally. If
+//! targets follow the link, their sum approaches its capacity, and each aggregate gets about the
 //! share that its contract calls for.
 //!
 //! # State and cost
 //! The state of the token bucket, a target, a count of requests and a time; O(1) per packet. There
-//! is no timer: the next packet makes up for the intervals that have ended. Tokens come at the
-//! previous rate up to the end of the first of these intervals, and at the new rate after it.
-//! Without reports, intervals without packets change nothing.
+//! is no timer: the next packet makes up for the intervals that have ended.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
-//! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta. The
-//! request, equation (3), is decided at the other edge.
+//! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta.
 //!
 //! # Where we differ
 //! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. All changes
 //!   together would move the target by a hundredth of a percent. So each change here adds or
-//!   subtracts delta R_t. With `additive = false`, R_t is read as the current target, which then
-//!   moves by at most 0.5 % a second, compounded.
-//! - `lowest` and `highest` are ours. The paper has no bounds: if no link is ever full, its targets
-//!   grow forever.
-//! - Tokens come at integer bits per second; the target itself is not rounded.
-//! - If the far edge reports only occasionally, as a gateway's `[egress]` does, its request repeats
-//!   in each interval while the report is valid. After that the target returns to the contract by
-//!   the same steps.
+//!   subtracts delta R_t. With `additive = false`, R_t is read as the current target.
+//! - `lowest` and `highest` are ours. Without bounds, targets grow forever if no link is ever full.
+//! - A gateway's `[egress]` reports only occasionally. While such a report is valid, its request
+//!   counts again in each interval. After that the target returns to the contract by the same
+//!   steps.
 //!
 //! # Example
 //! ```toml
@@ -52,7 +45,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, RateRequest, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// This marker's catalogue entry.
 pub const ABOUT: About = About {
     summary: "a token bucket whose rate follows the requests of the far edge",
     source: "Park and Choi 2003, section III",
@@ -144,11 +137,10 @@ pub(crate) struct AdaptiveTokenBucket {
     /// numATR: the requests for a higher target minus those for a lower one.
     votes: i64,
     due: Time,
-    /// The last report of the far edge, if it has sent any. A report overrides the votes.
+    /// The far edge's last report, which overrides the votes.
     report: Option<FarRequest>,
 }
 
-/// A request that remains valid until a given time.
 #[derive(Clone, Copy, Debug)]
 struct FarRequest {
     request: RateRequest,
@@ -156,7 +148,6 @@ struct FarRequest {
 }
 
 impl AdaptiveTokenBucket {
-    /// A marker with a full bucket. The time of its first change is drawn from `rng`.
     pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
         let phase = Duration::from_secs_f64(config.given.interval.secs() * rng.uniform());
         AdaptiveTokenBucket {
@@ -191,8 +182,7 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target under `report` after `changes` further changes. Changes up to the report's end
-    /// follow its request; later changes lead back to the contract.
+    /// Changes up to the report's end follow its request; later changes lead back to the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -206,12 +196,12 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// The number of changes due by `now`. At least one must be due.
+    /// At least one change must be due.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
-    /// The target at `now`. At least one change must be due.
+    /// At least one change must be due.
     fn target_by(&self, now: Time) -> f64 {
         match self.report {
             None => self.next_target(),
@@ -219,9 +209,9 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes up for the intervals that have ended by `now`. Without reports, only the first of
-    /// these intervals had requests. Tokens come at the previous target until that interval's end,
-    /// and at the new target after it.
+    /// Makes the changes due by `now`. Without reports, only the first of their intervals had
+    /// requests. Tokens come at the previous target until the first change, and at the new target
+    /// after it.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -314,8 +304,7 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// The target after a request in each of `intervals` intervals. It is read an interval later,
-    /// to include the last change.
+    /// The target after `intervals` intervals with one `request` each, including the last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
@@ -326,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_target_rises_and_falls_by_half_a_percent_a_second() {
-        // 50 intervals of 20 ms are a second, and (1 + 1e-4)^50 = 1.005012...
+        // 50 intervals of 20 ms: (1 + 1e-4)^50 = 1.005012...
         let up = target_after(&mut marker(config()), RateRequest::Increase, 50) / RATE as f64;
         assert!((up - 1.005_012_2).abs() < 1e-6, "{up}");
         let down = target_after(&mut marker(config()), RateRequest::Decrease, 50) / RATE as f64;
@@ -359,14 +348,13 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // The intervals without requests, up to 1 s, change nothing.
+        // Intervals without requests change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
     }
 
-    /// A marker for each reading of delta. Each changes its target by a ten-thousandth every 20 ms.
     fn both_readings() -> [AdaptiveTokenBucket; 2] {
         [true, false].map(|additive| marker(moving(1e-4, additive)))
     }
@@ -386,8 +374,6 @@ mod tests {
             for ms in [2000, 3_600_000] {
                 assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
             }
-            // The target returns to the contract from below, too, here with packets while the
-            // report is valid.
             marker.on_report(RateRequest::Decrease, after(5000), after(4000));
             for ms in (4000..5000).step_by(7) {
                 marker.color(&mut Packet::new(0, 100, FlowHash(0), after(ms)), after(ms));
@@ -410,8 +396,8 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // The change due at `start` came before the first report, without a request. So 500
-            // changes follow the reports.
+            // The change due at `start` was applied before the first report. So 500 changes follow
+            // the reports.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

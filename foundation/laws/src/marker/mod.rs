@@ -1,7 +1,7 @@
-//! Markers: colour packets at the edge of a DiffServ domain. One algorithm per file.
+//! Markers: colour packets at the edge of a DiffServ domain.
 //!
-//! A marker neither drops nor holds packets, so it is not a discipline;
-//! [`conditioner`](crate::compose::conditioner) puts one in front of a discipline.
+//! A marker neither drops nor holds packets; [`conditioner`](crate::compose::conditioner) puts one
+//! in front of a discipline.
 
 pub mod adaptive_token_bucket;
 pub mod sr_tcm;
@@ -14,12 +14,13 @@ pub mod tsw3cm;
 
 /// [`Packet::color`](fairwire_core::Packet::color) of traffic within its profile: "in".
 pub const GREEN: u8 = 0;
-/// The colour of traffic out of its profile, or above the lowest of its limits.
+/// The colour of traffic out of its profile; with a three-colour marker, of traffic between the two
+/// limits.
 pub const YELLOW: u8 = 1;
 /// The colour of traffic above the highest limit of a three-colour marker.
 pub const RED: u8 = 2;
 
-/// The description of a marker in the catalogue, from the marker's file.
+/// A marker's catalogue entry.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
     /// The marker's function, in one line.

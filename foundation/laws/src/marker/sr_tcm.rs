@@ -7,8 +7,7 @@
 //! packet never gets a better colour than it had.
 //!
 //! # Why
-//! With one rate and two burst sizes, only the size of a burst decides the colour, not the peak
-//! rate.
+//! Only the size of a burst decides the colour, not the peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and one remainder; O(1) per packet.
@@ -17,7 +16,7 @@
 //! RFC 2697, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are on the wire, link-layer overhead included, while the RFC counts IP packets.
+//! Lengths include link-layer overhead; the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml
@@ -36,7 +35,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// This marker's catalogue entry.
 pub const ABOUT: About = About {
     summary: "one rate, green within a committed burst, yellow within an excess burst, else red",
     source: "RFC 2697",
@@ -67,9 +66,7 @@ pub struct Spec {
         source = "RFC 2697, section 2, requires no less than the largest packet."
     )]
     pub excess_burst: Option<Quantity<Size>>,
-    /// Whether a packet's previous colour counts.
-    ///
-    /// This is the colour-aware mode.
+    /// Whether a packet's previous colour counts (colour-aware mode).
     #[parameter(default = false)]
     pub aware: Option<bool>,
 }

@@ -3,7 +3,7 @@
 //! # What it does
 //! Tokens come at `rate` into a bucket that holds `burst`; a token is a byte. A packet for which
 //! there are enough tokens takes them and is green ("in"). Any other packet is yellow ("out") and
-//! takes none. The bucket starts full.
+//! takes none.
 //!
 //! # Why
 //! The edge marks the packets that the contract of an aggregate covers. So a core that knows no
@@ -18,9 +18,8 @@
 //! in DiffServ Networks", 2003, section II.
 //!
 //! # Where we differ
-//! "Out" is yellow, not red. A dropper with two colours treats every colour but green as "out"; a
-//! dropper with three keeps red for worse packets. A burst of 0 B is accepted and makes every
-//! packet "out"; the three-colour markers refuse empty buckets, as their RFCs do.
+//! "Out" is yellow, not red: a dropper with three colours keeps red for worse packets. A burst of 0
+//! B makes every packet "out".
 //!
 //! # Example
 //! ```toml
@@ -39,7 +38,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// This marker's catalogue entry.
 pub const ABOUT: About = About {
     summary: "green within a rate and a burst, else yellow",
     source: "Clark and Fang 1998; Park and Choi 2003, section II",
@@ -58,8 +57,7 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The size of the bucket.
     ///
-    /// Park and Choi do not print the size. 50 kB at 10 Mbit/s reproduces their results, and 10 kB
-    /// to 200 kB change them little.
+    /// Park and Choi do not print it. 50 kB at 10 Mbit/s reproduces their results.
     #[parameter(unset = "what `rate` brings in 40 ms, at least two typical packets", unit = "size")]
     pub burst: Option<Quantity<Size>>,
 }

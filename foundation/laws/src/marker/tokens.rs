@@ -1,4 +1,4 @@
-//! Tokens that come at a rate: the code that the token-bucket markers share.
+//! Tokens that come at a rate.
 
 use crate::error::{BadParameter, Parameter};
 use crate::site::Site;
@@ -7,7 +7,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
 /// Counts the bytes that a rate allows. A fraction of a byte is carried to the next reading, so no
-/// token is lost or invented, however often the clock is read.
+/// token is lost or invented.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,
@@ -54,25 +54,24 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The committed rate as given; by default half of the site's, which suits two competing
-/// aggregates.
+/// The default, half of the site's rate, suits two competing aggregates.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
 
-/// The fraction 1 / `parts` of `rate`, at least 1 bit/s.
+/// `rate` / `parts`, at least 1 bit/s.
 pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// The default burst, as a duration: at 10 Mbit/s 50 kB, with which ATB's results were calibrated.
+/// The time in which the rate brings the default burst: 50 kB at 10 Mbit/s, which reproduces ATB's
+/// results.
 const BURST: Duration = Duration::from_ms(40);
 
-/// The largest bucket allowed, in bytes: no profile comes near it, and sums of tokens must fit in a
-/// `u64`.
+/// The largest bucket, in bytes: sums of tokens must fit in a `u64`.
 const MAX_BURST: u64 = 1 << 40;
 
-/// A bucket's size as given, or what `rate` brings in 40 ms, at least two typical packets.
+/// A bucket's size as given, or what `rate` brings in 40 ms, but at least two typical packets.
 pub(crate) fn bucket(
     typed: Option<Quantity<Size>>,
     rate: Rate,

@@ -8,7 +8,7 @@
 //! than it had.
 //!
 //! # Why
-//! trTCM suits services that promise a committed rate and police a separate peak rate.
+//! trTCM suits services that promise a committed rate and police a peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and two remainders; O(1) per packet.
@@ -17,7 +17,7 @@
 //! RFC 2698, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are on the wire, link-layer overhead included, while the RFC counts IP packets.
+//! Lengths include link-layer overhead; the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml
@@ -36,7 +36,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// This marker's catalogue entry.
 pub const ABOUT: About = About {
     summary: "green within a committed rate, yellow within a peak rate, else red",
     source: "RFC 2698",
@@ -70,9 +70,7 @@ pub struct Spec {
         source = "RFC 2698, section 2, requires no less than the largest packet."
     )]
     pub peak_burst: Option<Quantity<Size>>,
-    /// Whether a packet's previous colour counts.
-    ///
-    /// This is the colour-aware mode.
+    /// Whether a packet's previous colour counts (colour-aware mode).
     #[parameter(default = false)]
     pub aware: Option<bool>,
 }

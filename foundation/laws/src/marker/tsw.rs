@@ -1,11 +1,10 @@
-//! The time-sliding-window estimator of a rate, shared by tsw2cm and tsw3cm.
+//! The time-sliding-window estimator of tsw2cm and tsw3cm.
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// Estimates the rate of an aggregate. Each packet adds its length to the amount that the previous
-/// rate would have sent in the window.
+/// Estimates the rate of an aggregate over a sliding window.
 ///
-/// Source: RFC 2859, the example of a rate estimator, after Clark and Fang 1998.
+/// Source: RFC 2859, after Clark and Fang 1998.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     window: f64,  // s

@@ -1,9 +1,8 @@
 //! TSW2CM: the time-sliding-window two-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. While the estimate is above `rate`, a
-//! packet is yellow with a probability equal to the fraction of the estimate above `rate`. All
-//! other packets are green.
+//! Estimates the aggregate's rate over a sliding window. A packet is yellow with a probability
+//! equal to the fraction of the estimate above `rate`. All other packets are green.
 //!
 //! # Why
 //! The excess is spread over packets at random, so no single flow of the aggregate bears all of it.
@@ -16,7 +15,7 @@
 //! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
-//! No number is drawn while the estimate is within the rate. What the sources call "out" is yellow.
+//! What the sources call "out" is yellow.
 //!
 //! # Example
 //! ```toml
@@ -35,7 +34,7 @@ use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// This marker's catalogue entry.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow at random, as much as is above the target",
     source: "Clark and Fang 1998; estimator as in RFC 2859",

@@ -2,10 +2,9 @@
 //!
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
-//! target rate, packets are green. While it is between the committed and the peak target rate, its
-//! fraction above the committed rate is yellow. While it is above the peak rate, the fraction above
-//! that rate is red, and the fraction between the two rates is yellow. Packets are picked at
-//! random.
+//! target rate, packets are green. Up to the peak target rate, the estimate's fraction above the
+//! committed rate is yellow. Beyond it, the fraction above the peak rate is red, and the fraction
+//! between the two rates is yellow. Packets are picked at random.
 //!
 //! # Why
 //! The excess is spread as in [`tsw2cm`](super::tsw2cm), with a second limit.
@@ -14,12 +13,10 @@
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the example of a rate estimator, and the marking
-//! algorithm.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the rate estimator and the marking algorithm.
 //!
 //! # Where we differ
-//! One number per packet is compared with both probabilities; none is drawn while the estimate is
-//! within the committed rate.
+//! One number per packet is compared with both probabilities.
 //!
 //! # Example
 //! ```toml
@@ -38,7 +35,7 @@ use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this marker in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow and red at random, as much as is above the two targets",
     source: "RFC 2859",
@@ -123,7 +120,6 @@ impl Marker for Tsw3cm {
             packet.color = GREEN;
             return;
         }
-        // Below the peak rate no packet is red, and the excess over the committed rate is yellow.
         let red = (average - self.peak).max(0.0) / average;
         let yellow = (average.min(self.peak) - self.target) / average;
         let drawn = self.rng.uniform();

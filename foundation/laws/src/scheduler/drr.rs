@@ -1,11 +1,10 @@
 //! DRR: deficit round robin.
 //!
-//! Each flow has a queue. The queues are visited in turn, and at each visit a queue may send its
-//! quantum of bytes. If its next packet is longer than the remaining bytes, it keeps these for the
-//! next visit.
+//! Queues are visited in turn, and at each visit a queue may send its quantum of bytes. If its next
+//! packet is longer than the remaining bytes, the queue keeps them for its next visit.
 //!
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
-//! 4(3), 1996: the code of enqueueing and dequeueing. Differences are listed with the discipline,
+//! 4(3), 1996: the code of enqueueing and dequeueing. Differences:
 //! [`drr`](crate::compose::fair_queueing::drr).
 
 use crate::scheduler::quantum::Quantum;
@@ -22,7 +21,6 @@ const FRACTION_BITS: u32 = 16;
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's neighbours in the round, and the bytes that it may still send.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     deficit: u64,
@@ -54,8 +52,6 @@ impl Drr {
         }
     }
 
-    /// Sets the rule by which the quantum depends on the number of backlogged queues. With `None`,
-    /// the quantum is fixed.
     #[must_use]
     pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }
@@ -90,7 +86,6 @@ impl Drr {
         self.turns[next as usize].previous = flow;
     }
 
-    /// Removes `flow` from the round; if it had the turn, the next flow gets it.
     #[inline]
     fn leave(&mut self, flow: u32) {
         let Turn { next, previous, .. } = self.turns[flow as usize];
@@ -105,8 +100,8 @@ impl Drr {
         }
     }
 
-    /// Gives a quantum to the current queue, which cannot send its packet `head`, and passes the
-    /// turn on. Takes the number of such visits so far, and returns the new number.
+    /// Gives a quantum to the current queue, which cannot send `head`, and passes the turn on.
+    /// Takes and returns the number of such visits.
     #[inline(never)] // rarely needed: inlined, its registers would be saved at every turn
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
@@ -182,7 +177,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
-        // `flow` has the turn. If its turn is over, the next choice passes it on.
+        // The turn is that of `flow`. If it is over, the next `choose` passes it on.
         self.turns[self.current as usize].deficit -= cost(packet);
         self.skip(packet, flow, buffer);
     }

@@ -7,26 +7,24 @@
 //! a flow that sends less than a quantum per round never waits for bulky flows, and a bulky flow
 //! gains nothing by pausing.
 //!
-//! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
-//! get equal shares however many flows each has. If only one host has bulky queues, nothing is
-//! divided.
+//! With hosts, a queue's quantum is divided by the number of its host's bulky queues, unless only
+//! one host has bulky queues. Hosts then get equal shares however many flows each has.
 //!
 //! # Why
-//! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short
-//! delay, at almost no cost to other flows. See RFC 8290, section 3.
+//! Sparse flows gain most from short delay, at almost no cost to other flows. See RFC 8290, section
+//! 3.
 //!
 //! # Parameters (unit, default, source)
-//! - `quantum` (bytes): the credit of one round; if a round has a minimum [time](super::quantum),
-//!   the quantum grows to fill it.
+//! - `quantum` (bytes): the credit of one round. If a round has a minimum [time](super::quantum),
+//!   the quantum grows until the round takes that time.
 //!
 //! # State and cost
 //! 32 bytes per queue. With hosts, also 16 bytes and an index entry for each host, at most as many
 //! as queues.
 //!
-//! O(1) per packet if the quantum is not far below the longest packet. A quantum divided by n takes
-//! n rounds to add up. Rounds in which no queue could send are credited at once, so a packet
-//! inspects each backlogged queue at most about four times. Each queue found empty adds four
-//! inspections.
+//! O(1) per packet if the quantum is not far below the longest packet. Rounds in which no queue
+//! could send are credited at once, so the search for a packet inspects each backlogged queue at
+//! most about four times. Each queue found empty adds four inspections.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical
@@ -36,13 +34,12 @@
 //! # Where we differ
 //! - Credit is counted in 2^-16 byte, so dividing a quantum loses nothing; CAKE rounds quotients at
 //!   random.
-//! - A packet that is dropped as it leaves costs nothing, as in the RFC.
 //! - If no old queues wait, Linux removes a new queue found empty. Here this is an option.
 //! - A queue belongs to the host of the packet that made it backlogged.
 //! - Gated service is an option for queues whose new packets make older ones needless, as
-//!   acknowledgements do. A turn serves only the packets that were waiting when the turn began (H.
+//!   acknowledgements do. A turn serves only the packets that were waiting when it began (H.
 //!   Takagi, "Analysis of polling systems", 1986). A queue with credit left continues after the
-//!   turn of one old queue. By then, most packets that arrived during its own turn are needless.
+//!   turn of one old queue.
 //!
 //! # Example
 //! ```toml
@@ -64,12 +61,10 @@ const BYTE: i64 = 1 << 16;
 
 const NONE: u32 = u32::MAX;
 
-/// The list that a queue is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     /// On neither list.
     Idle,
-    /// On the list of new queues.
     New,
     /// On the list of old queues, moved there because it was found empty as a new queue. It is not
     /// bulky.
@@ -89,7 +84,7 @@ struct Turn {
     polled_empty: bool,
     /// Have the queue's packets made older ones needless since it became backlogged?
     supersedes: bool,
-    /// The queue's key in the buffer while packets wait.
+    /// Set while packets wait.
     flow: Option<FlowKey>,
 }
 
@@ -119,8 +114,7 @@ impl List {
     }
 }
 
-/// The scheduler, with or without gated service. The buffer must count its backlog by queue. See
-/// the [module](self).
+/// The scheduler. The buffer must count its backlog by queue. See the [module](self).
 #[derive(Debug)]
 pub struct DrrPlusPlus<const GATED: bool = false> {
     turns: Box<[Turn]>,
@@ -134,10 +128,9 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     host_of: HostOf,
     lets_go: bool,
     served: u32,
-    /// The queue whose last packet the current poll dropped instead of sending. If the same poll
-    /// then finds the queue empty, `polled_empty` is not set.
+    /// The queue whose last packet the current poll dropped. If the same poll then finds it empty,
+    /// `polled_empty` is not set.
     just_emptied: u32,
-    /// The number of queues passed over before the last packet was found.
     passed_over: u32,
     /// With gated service: the queue that has the turn, the start of the turn, and the current
     /// time.
@@ -147,7 +140,7 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
 }
 
 impl<const GATED: bool> DrrPlusPlus<GATED> {
-    /// A scheduler of `queues` queues, each with `quantum` bytes per round.
+    /// Each queue gets `quantum` bytes per round.
     pub(crate) fn new(queues: u32, quantum: u32) -> Self {
         let turn = Turn {
             credit: 0,
@@ -177,12 +170,10 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// Sets the rule by which the quantum depends on the number of backlogged queues.
     pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
-    /// Shares equally between hosts, and then between the flows of each host.
     pub(crate) fn with_hosts(self, host_of: HostOf) -> Self {
         DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
@@ -198,7 +189,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         Some(hosts.find(named(host)).map_or(0, |place| *hosts.value(place)))
     }
 
-    /// The number of queues inspected in vain before the last packet was found: a measure of work.
+    /// The number of queues inspected in vain before the last packet was found.
     pub fn passed_over(&self) -> u32 {
         self.passed_over
     }
@@ -276,8 +267,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
     }
 
     /// With gated service: did the packet at the head of `queue` arrive after the queue's turn
-    /// began? Then it must wait for another turn. If another queue had the turn, that of `queue`
-    /// begins now.
+    /// began? If another queue had the turn, that of `queue` begins now.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;
@@ -285,7 +275,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         arrived > self.began
     }
 
-    /// Lets the first old queue precede `queue`, which is at the head of its list.
+    /// Moves `queue` from the head of its list behind the first other old queue.
     fn step_back(&mut self, queue: u32, is_new: bool) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop(&self.turns);

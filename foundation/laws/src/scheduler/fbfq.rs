@@ -1,13 +1,13 @@
 //! FBFQ: frame-based fair queueing.
 //!
-//! Each flow has a queue with a potential: the bytes that the flow has sent, divided by its weight.
-//! The next packet is the packet that brings its flow to the least potential. New flows start from
-//! a system potential, which advances with the bytes sent. Potentials are divided into frames. Once
-//! all flows have passed the end of a frame, the system potential passes the end too.
+//! Each flow's queue has a potential: the bytes that the flow has sent, divided by its weight. The
+//! next packet is the one that brings its flow to the least potential. New flows start from a
+//! system potential, which advances with the bytes sent. Potentials are divided into frames. Once
+//! all flows have passed the end of a frame, the system potential passes it too.
 //!
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
-//! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
-//! Differences are listed with the discipline, [`fbfq`](crate::compose::fair_queueing::fbfq).
+//! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996. Differences:
+//! [`fbfq`](crate::compose::fair_queueing::fbfq).
 
 use super::finished::Account;
 use super::fluid::Fluid;
@@ -28,10 +28,8 @@ const FRAMES: usize = 8;
 /// The frames, with the number of backlogged queues whose start tags lie in each.
 #[derive(Clone, Debug)]
 struct Frames {
-    /// The length of a frame, in units of tags.
     length: Tag,
     begin: Tag,
-    /// The current frame's index in `queues`, which is a ring.
     current: usize,
     queues: [u32; FRAMES],
 }
@@ -57,7 +55,6 @@ impl Frames {
     }
 }
 
-/// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// The queue's potential, which a push-out does not change.

@@ -1,8 +1,7 @@
 //! Idle flows whose tags are still ahead of virtual time.
 //!
-//! The papers give a returning flow the tag max(F, v), with F the finish tag of the flow's last
-//! packet and v virtual time. Without F, a flow that never has two packets waiting would always be
-//! served as if it were new.
+//! A returning flow gets the tag max(F, v), with F the finish tag of its last packet and v virtual
+//! time. Without F, a flow that never has two packets waiting would always be served as new.
 
 use super::heap::Heap;
 use super::tag::Tag;
@@ -16,20 +15,17 @@ pub(super) struct Account {
     pub weight: u64,
 }
 
-/// The minimum room for flows, however few packets the buffer holds: a short queue may serve many
-/// flows in turn.
+/// The minimum room for flows: even a short queue may serve many flows in turn.
 const MIN_CAPACITY: usize = 1024;
 
-/// The number of table entries swept whenever a flow is remembered.
 const SWEPT: usize = 2;
 
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
 /// to lose, is forgotten.
 ///
 /// A flow is remembered if the index of its table entry is in the heap.
-/// [`forget_all`](Self::forget_all) empties only the heap, so its cost does not depend on the
-/// number of flows. Entries of forgotten flows are removed later, [two](SWEPT) whenever a flow is
-/// remembered, so they never fill the table.
+/// [`forget_all`](Self::forget_all) empties only the heap, in O(1). Entries of forgotten flows are
+/// removed later, [two](SWEPT) whenever a flow is remembered, so they never fill the table.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,
@@ -39,8 +35,6 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// A memory for a scheduler whose buffer holds `packets`, with room for as many flows, at least
-    /// 1024.
     pub(super) fn beside(packets: usize) -> Self {
         Finished::new(packets.max(MIN_CAPACITY))
     }
@@ -58,8 +52,8 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Remembers `flow`; a flow that is remembered must be recalled first. Returns the account of a
-    /// flow that was forgotten to make room.
+    /// Remembers `flow`, which must not be remembered yet. Returns the account of a flow forgotten
+    /// to make room.
     #[inline]
     pub(super) fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
         self.sweep();
@@ -93,7 +87,6 @@ impl Finished {
         }
     }
 
-    /// Removes and returns the flow with the least tag, if the tag is at most `now`.
     #[inline]
     pub(super) fn expired(&mut self, now: Tag) -> Option<Account> {
         if self.least()? <= now { self.pop() } else { None }

@@ -7,9 +7,9 @@ use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// Weights are integers, in units of 2^-36, so their sum returns to exactly zero when the last flow
-/// has left. The least weight, 10^-6, is then exact to 2 in 10^5. The greatest, 10^6, is below 2^56
-/// units and fits in a `u64`. If all are equal, each counts as 1, so the division stays within 64
-/// bits, where it is fast.
+/// has left. The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, fits in a
+/// `u64`. If all are equal, each counts as 1, so the division stays within 64 bits, where it is
+/// fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; `bytes` is zero if there is none.
@@ -21,8 +21,8 @@ struct Sending {
     counted: u128,
 }
 
-/// The virtual time of the fluid server. It advances by the bytes sent, over the weights of the
-/// flows that the server would be serving: backlogged flows, and idle flows whose tags are ahead.
+/// The virtual time of the fluid server. It advances by the bytes sent, divided by the weights of
+/// the flows served: backlogged flows, and idle flows whose tags are ahead.
 #[derive(Debug)]
 pub(super) struct Fluid {
     rate_bps: u64,
@@ -59,8 +59,8 @@ impl Fluid {
         }
     }
 
-    /// Takes over the rate and the weights of `fresh`. Returns false if `fresh` counts weights
-    /// differently. The packet being sent counts at the new rate.
+    /// Returns false if `fresh` counts weights differently. The packet being sent counts at the new
+    /// rate.
     pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
         let takes = self.price.retune(&fresh.price);
         if takes {
@@ -103,7 +103,7 @@ impl Fluid {
         self.now = now;
     }
 
-    /// Adds `flow`, which was idle and now has a packet. Returns its start tag.
+    /// Adds `flow`, which was idle. Returns its start tag.
     pub(super) fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
         self.follow_the_clock();
         let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
@@ -153,7 +153,6 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(self.latest);
     }
 
-    /// Counts the bytes of the current packet that have been sent according to the clock.
     fn follow_the_clock(&mut self) {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
@@ -166,8 +165,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time by the bytes of the packet sent so far. Past the tags of remembered flows
-    /// it moves faster, since these flows are no longer served.
+    /// Moves virtual time by the part of `sent` not yet counted. It moves faster past the tag of a
+    /// remembered flow, which is then no longer served.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 
 /// A queue's rank in the order of service: its tag and, among equal tags, its turn.
 ///
-/// The turn has 32 bits and wraps after 2^32 insertions and changes. A few queues with equal tags
-/// may then be served once in the wrong order.
+/// The turn wraps after 2^32 insertions and changes. A few queues with equal tags may then be
+/// served once in the wrong order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// The tag.
     pub tag: Tag,
-    /// The number of the insertion or `change` that gave the item its turn. Among equal tags, the
-    /// first in is the first out.
+    /// The number of the item's insertion or latest `change`. Among equal tags, the first in is the
+    /// first out.
     pub turn: u32,
 }
 
@@ -33,7 +33,7 @@ impl Entry {
 }
 
 /// Items by rank, each at most once. An item is a number below the capacity. The least item is
-/// found in O(1); every other operation takes O(log n). The heap allocates only at construction.
+/// found in O(1); other operations take O(log n). Allocates only at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
@@ -80,7 +80,7 @@ impl Heap {
         self.entries[self.place(item)].rank()
     }
 
-    /// Inserts `item`, which must not be in the heap, behind all items with the same tag.
+    /// Inserts `item`, which must not be in the heap, behind its equals.
     #[inline]
     pub(super) fn insert(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);

@@ -2,18 +2,17 @@
 //! flows within each host.
 //!
 //! # What it does
-//! [`HostOf`] reads a packet's host: its class or the upper half of its flow hash. So a leaf of a
-//! class tree can share between hosts too. Hosts take turns by
-//! [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
+//! [`HostOf`] reads a packet's host: its class or the upper half of its flow hash. Hosts take turns
+//! by [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
 //! quantum of credit. A host without credit gets a quantum and moves to the end of the old hosts.
 //! During a host's turn, its flows take turns by the same rule. Both levels charge every packet. So
 //! a host gets no more turns by dividing its packets between flows. A flow that sends little never
-//! waits for bulky flows, of its host or of others.
+//! waits for bulky flows.
 //!
 //! # Why
 //! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
 //! whose queues do not drain. Many TCP flows with small windows run empty, return as new and are
-//! served first, so their host gets more than its share. With two levels it does not.
+//! served first, so their host gets more than its share.
 //!
 //! # State and cost
 //! 52 bytes per queue, and as many hosts as queues, at 88 bytes each. O(1) amortised per packet if
@@ -29,11 +28,10 @@
 //! - A queue follows the host and the codepoint of its latest packet.
 //! - A flow marked as background may have a fraction of a quantum, as in the lowest tin of CAKE.
 //! - After an entire round without backlog, all flows of a host count as new again.
-//! - A flow that sends at most a quantum per round never waits for a turn. RFC 8290 lets a flow go
-//!   first after it was empty for an entire round. Here a flow that returns sooner is also first,
-//!   with its remaining credit. It gets a new quantum once a round has passed since its last
-//!   quantum. So no flow has more than a quantum in a round. In RFC 8290, a flow that pauses after
-//!   a turn gets a second quantum at once, as a new flow.
+//! - An empty flow that returns within a round is also first, with its remaining credit. It gets a
+//!   new quantum only once a round has passed since its last quantum. So no flow has more than a
+//!   quantum in a round. In RFC 8290, a flow that pauses after a turn gets a second quantum at
+//!   once.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -45,8 +43,8 @@ use fairwire_core::{
 };
 use fairwire_parameters::word;
 
-/// The default number of queues: more than the number of packets in most home links' buffers, so no
-/// queue is reassigned while packets wait in it.
+/// The default number of queues. Most home links' buffers hold fewer packets, so no queue is
+/// reassigned while packets wait in it.
 pub const QUEUES: u32 = 8192;
 
 /// The field of a packet that names its host.
@@ -74,8 +72,7 @@ impl HostOf {
 pub struct HostTerms {
     /// The field of a packet that names its host.
     pub host_of: HostOf,
-    /// The divisor for background flows: such a flow gets 1 / `background` of the share of another
-    /// flow of its host.
+    /// A background flow gets 1 / `background` of the share of another flow of its host.
     pub background: u8,
 }
 
@@ -85,7 +82,7 @@ impl Default for HostTerms {
     }
 }
 
-/// Is `dscp` the codepoint of background traffic: LE (RFC 8622), or its predecessor CS1?
+/// Is `dscp` LE (RFC 8622), or its predecessor CS1?
 fn is_background(dscp: u8) -> bool {
     matches!(dscp, 1 | 8)
 }
@@ -114,10 +111,10 @@ struct Member {
     packets: u32,
     status: Status,
     parts: u8,
-    /// The number of the member's latest move to the end of the old list.
+    /// The value of `Round::moves` at the member's latest move to the end of the old list.
     moved: u64,
-    /// The total number of moves of all members to the end of the old list when this member last
-    /// ended a turn or got a quantum as a new member.
+    /// The value of `Round::moves` when the member last ended a turn or got a quantum as a new
+    /// member.
     credited: u64,
 }
 
@@ -184,9 +181,8 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// Handles a packet's arrival for a member. An idle member is first, with one quantum. A paused
-    /// member is first, too: with its remaining credit, or with a new quantum once a round has
-    /// passed.
+    /// Puts a member on the new list. An idle member gets a quantum. A paused one keeps its
+    /// remaining credit, or gets a quantum once a round has passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {
             Status::New | Status::Old => return,
@@ -209,8 +205,7 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Has each member that was on the old list when the total of moves was `moves` had a turn
-    /// since?
+    /// Since the total was `moves`, has each member that was then on the old list had a turn?
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
@@ -225,7 +220,6 @@ impl Round {
         self.count -= 1;
     }
 
-    /// Moves a member that is on a list to the end of the old list, as `status`.
     fn move_to_end(&mut self, at: u32, status: Status, members: &mut [Member]) {
         match members[at as usize].status {
             Status::Idle => return,
@@ -238,7 +232,7 @@ impl Round {
     }
 
     /// Lets an empty member with credit wait a round before it counts as idle. Otherwise it would
-    /// gain a new quantum by pausing (RFC 8290, section 4.2), even after a recent turn.
+    /// gain a new quantum by pausing (RFC 8290, section 4.2).
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].status == Status::Old {
             members[at as usize].credited = self.moves;
@@ -246,7 +240,7 @@ impl Round {
         self.move_to_end(at, Status::Paused, members);
     }
 
-    /// The member whose turn it is. Members found empty are removed from the lists and passed to
+    /// The member that has the turn, if any. Paused members found empty are removed and passed to
     /// `gone`.
     fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
         let mut vain = 0;
@@ -302,7 +296,6 @@ struct Host {
     flows: Round,
 }
 
-/// A queue: its host, and its key in the buffer while packets wait.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     /// The index of the queue's host, while the queue takes turns or packets wait.
@@ -326,7 +319,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// A scheduler of `queues` queues; each queue and each host has the same quantum.
+    /// Each queue and each host has the same quantum.
     pub fn new(queues: u32, quantum: Quantum, terms: HostTerms) -> Self {
         let count = queues as usize;
         Hosts {
@@ -543,11 +536,11 @@ mod tests {
     }
 
     /// Returns the bytes that each flow of one host sent in `packets` packets of 1500 bytes, and
-    /// the most packets sent while a ping waited.
+    /// the maximum number of packets sent while a ping waited.
     ///
     /// Flows with numbers below `standing` are always backlogged. Any other flow offers its next
-    /// packet when `pause` packets of other flows have left after its last one. A ping of 100 bytes
-    /// comes every `gap` packets.
+    /// packet once `pause` packets of other flows have left since its last packet. A ping of 100
+    /// bytes comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
@@ -561,7 +554,7 @@ mod tests {
                     offer(&mut queue, 0, flow, 1500);
                 }
             }
-            // In the first round all flows are new, so pings start later.
+            // Pings start after the first round, in which all flows are new too.
             if now >= 200 && now % gap == gap - 1 {
                 assert_eq!(pinged.replace(now), None, "a ping waits for more than {gap} packets");
                 offer(&mut queue, 0, 1000, 100);
@@ -606,7 +599,7 @@ mod tests {
                 let (sent, _) = serve(30_000, [standing, 64], pause, 100);
                 let (backlogged, paused) = sent.split_at(standing as usize);
                 let [least, most] = [backlogged.iter().min().unwrap(), paused.iter().max().unwrap()];
-                // Flows may differ by the current turn's quantum and one carried over.
+                // Two flows may differ by two quanta: the current turn's and one carried over.
                 assert!(
                     *most <= least + 2 * 1500,
                     "{standing} backlogged, pause {pause}: {least} and {most}"

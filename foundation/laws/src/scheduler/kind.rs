@@ -58,7 +58,6 @@ impl Kind {
         names
     };
 
-    /// The scheduler whose name is at `at` in [`NAMES`](Self::NAMES).
     #[cfg(feature = "serde")]
     pub(super) fn called(at: usize) -> Self {
         Self::ALL.get(at).copied().unwrap_or(Kind::Sfq)
@@ -79,8 +78,8 @@ impl Kind {
         matches!(self, Kind::Drr | Kind::Fbfq)
     }
 
-    /// A scheduler of this name. The call through a `Box` costs 2 to 7 % fewer instructions per
-    /// packet than an enum of all schedulers did (`docs/adr/contracts.md`).
+    /// The scheduler of this name. A `Box` costs 2 to 7 % fewer instructions per packet than an
+    /// enum of all schedulers (`docs/adr/contracts.md`).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {
             Kind::Fcfs => Box::new(Fcfs),
@@ -92,8 +91,8 @@ impl Kind {
         }
     }
 
-    /// The estimated bytes of the scheduler's tables for a buffer of `packets`, including the table
-    /// of `queues` if flows share a bounded number of queues.
+    /// The estimated bytes of the tables for a buffer of `packets` and a bounded number of
+    /// `queues`.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

@@ -1,10 +1,8 @@
 //! The bytes that a member of a round may send in its turn.
 //!
-//! The classic quantum is one packet: shorter rounds are not possible, and longer rounds add delay.
-//! On a fast link that is wasteful. Packets that arrive as one super-packet are sent one by one
-//! between the packets of others, and each is handled separately to the end of the path. So a
-//! quantum may also be given by the duration of a round: then few members send trains of packets,
-//! and many send one packet each.
+//! The classic quantum is one packet. On a fast link it splits super-packets, whose packets are
+//! then handled separately to the end of the path. So a quantum may also follow from the duration
+//! of a round: few members send trains of packets, and many send one packet each.
 
 use fairwire_core::{Duration, Rate};
 
@@ -20,7 +18,6 @@ pub struct Quantum {
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
-    /// A fixed number of bytes, at least 1, for any number of members.
     pub(crate) fn fixed(bytes: u32) -> Self {
         Quantum { least: bytes.max(1), round: 0 }
     }

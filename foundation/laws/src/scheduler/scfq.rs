@@ -1,12 +1,11 @@
 //! SCFQ: self-clocked fair queueing.
 //!
-//! Each flow has a queue. The packet at the head of each queue has a finish tag: the bytes that its
-//! flow will have sent once the packet has left, divided by the flow's weight. The packet with the
-//! least tag is next. An idle flow starts from the tag of the packet being sent.
+//! The packet at the head of each flow's queue has a finish tag: the bytes that its flow will have
+//! sent once the packet has left, divided by the flow's weight. The packet with the least tag is
+//! next. An idle flow starts from the tag of the packet being sent.
 //!
-//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
-//! the definition of the scheme. Differences are listed with the discipline,
-//! [`scfq`](crate::compose::fair_queueing::scfq).
+//! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994.
+//! Differences: [`scfq`](crate::compose::fair_queueing::scfq).
 
 use super::heap::Heap;
 use super::standing::{Standing, head};
@@ -24,10 +23,9 @@ pub(crate) struct Scfq {
     price: Price,
     /// The finish tag of the packet being sent.
     virtual_time: Tag,
-    /// For each [`FlowKey::index`](fairwire_core::FlowKey::index), the start tag of the queue. It
-    /// belongs to the queue rather than to its head, so a push-out does not change it.
+    /// Start tags by [`FlowKey::index`](fairwire_core::FlowKey::index). A tag belongs to the queue,
+    /// not to its head, so a push-out does not change it.
     starts: Box<[Tag]>,
-    /// The backlogged queues by the finish tag of their heads.
     finishes: Heap,
 }
 

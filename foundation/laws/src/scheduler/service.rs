@@ -1,4 +1,4 @@
-//! The order of service, as given: a scheduler, its weights, and the assignment of queues to flows.
+//! The order of service, as given and checked.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::role;
@@ -15,7 +15,7 @@ use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
 use fairwire_parameters::text::{FromValue, Refusal, Value};
 use fairwire_parameters::{Role, parameters, word};
 
-/// The order of service, if any scheduler can serve the discipline.
+/// The order of service, in disciplines that every scheduler can serve.
 pub const SCHEDULER: Role<Service> = Role::named("scheduler");
 
 /// The unit that has a queue and a weight.
@@ -48,7 +48,7 @@ pub struct ServiceTerms {
     pub quantum: Option<Quantity<Size>>,
 }
 
-/// The queues that are served, and the weight of each.
+/// The queues served, and their weights.
 #[parameters(gated, group, checked = CheckedQueueTerms)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueTerms {
@@ -76,7 +76,7 @@ pub enum Per {
     Class,
 }
 
-/// The method by which flows share a bounded number of queues.
+/// How flows share a bounded number of queues.
 #[word(gated)]
 pub enum Sharing {
     /// A hash of the flow picks the queue.
@@ -109,7 +109,7 @@ pub struct CheckedService {
 }
 
 impl Service {
-    /// Checks the service given for `discipline`, or the default, against the site.
+    /// Checks the service of `discipline`, given or default.
     pub fn check(
         typed: &Option<Service>,
         discipline: &'static str,
@@ -217,14 +217,13 @@ impl QueueTerms {
     }
 }
 
-/// The least bytes per round. Deficit round robin counts in 2^-16 B, so from 2^-10 B on, the amount
-/// for a weight is accurate to 1/64.
+/// The minimum bytes per round. Deficit round robin counts in 2^-16 B, so an amount of at least
+/// 2^-10 B is accurate to 1/64.
 pub(super) const MIN_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.
 const WAYS: u32 = 8;
 
-/// Refuses a weight whose amount per round is too small to be distinguished from other amounts.
 fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
     let least = weights.distinct()[0];
     if least * quantum as f64 >= MIN_PER_ROUND {
@@ -235,8 +234,6 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 }
 
 impl CheckedService {
-    /// A discipline that serves a buffer of `limit` in this order; `dropper` refuses, marks and
-    /// makes room for packets.
     pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,
@@ -258,7 +255,7 @@ impl CheckedService {
         self.quantum
     }
 
-    /// The terms from which the scheduler is built.
+    /// The scheduler's terms.
     pub fn terms(&self, limit: Limit) -> Terms {
         let weights = self.weights.clone();
         Terms { rate_bps: self.rate.bps(), quantum: self.quantum, weights, limit }

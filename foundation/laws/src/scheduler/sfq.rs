@@ -1,12 +1,12 @@
 //! SFQ: start-time fair queueing.
 //!
-//! Each flow has a queue with a start tag: the bytes that the flow has sent, divided by its weight.
-//! The queue with the least start tag is next, and virtual time is the start tag of the packet
-//! being sent. An idle flow starts from virtual time, or from its last finish tag if that is later.
+//! Each flow's queue has a start tag: the bytes that the flow has sent, divided by its weight. The
+//! queue with the least start tag is next, and virtual time is the start tag of the packet being
+//! sent. An idle flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
-//! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
-//! Differences are listed with the discipline, [`sfq`](crate::compose::fair_queueing::sfq).
+//! Integrated Services Packet Switching Networks", SIGCOMM 1996. Differences:
+//! [`sfq`](crate::compose::fair_queueing::sfq).
 
 use super::finished::{Account, Finished};
 use super::heap::Heap;
@@ -24,8 +24,7 @@ pub(crate) struct Sfq {
     virtual_time: Tag,
     /// The greatest finish tag given, to which virtual time moves when the link goes idle.
     latest: Tag,
-    /// The backlogged queues by start tag. The tag belongs to the queue, so a push-out does not
-    /// change it.
+    /// The start tags, which belong to queues, so a push-out does not change them.
     starts: Heap,
     finished: Finished,
 }
@@ -67,8 +66,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // Forgets flows whose tags are not ahead of virtual time, and so have no effect any more.
-        // Two at a time are enough: each departure adds at most one.
+        // Flows whose tags are not ahead of virtual time have no effect. Forgetting two at a time
+        // is enough: each departure adds at most one.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

@@ -1,13 +1,12 @@
-//! The position of a packet in its flow's queue, which a scheduler must know when a packet leaves.
+//! The position of a packet in its flow's queue.
 
 use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
-/// The position of a waiting packet in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// The only packet.
     Only,
-    /// The first packet, followed by this one.
+    /// The first of several packets, with the key of the next.
     First(Key),
     /// Others precede it.
     Behind,
@@ -26,7 +25,6 @@ impl Standing {
     }
 }
 
-/// The first packet of `flow` after a packet has left; `None` if none is left.
 #[inline]
 pub(super) fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
     (buffer.flow_backlog(flow).packets > 0).then(|| buffer.packet(buffer.flow_head(flow)))

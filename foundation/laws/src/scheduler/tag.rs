@@ -5,13 +5,12 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// A tag is an integer, so it neither drifts nor depends on the size of other tags. 2^32 packets of
-/// 64 KiB move the tag of a flow of the least weight, 10^-6, by only `2^32 x 2^16 x 2^32 x 2^20 =
-/// 2^100`. So 128 bits never overflow.
+/// An integer is exact, however large the tag. 2^32 packets of 64 KiB move the tag of a flow of the
+/// least weight, 10^-6, by `2^32 x 2^16 x 2^32 x 2^20 = 2^100`. So 128 bits never overflow.
 pub(super) type Tag = u128;
 
-/// Tags count in units of 2^-32 byte. So the price of a packet of 40 bytes is exact to 10^-5 for a
-/// flow of the greatest weight, 10^6.
+/// With 32 bits, the price of a packet of 40 bytes is exact to 10^-5 for a flow of the greatest
+/// weight, 10^6.
 pub(super) const FRACTION_BITS: u32 = 32;
 
 /// The prices of packets: bytes divided by the weight of the flow.
@@ -32,8 +31,7 @@ impl Price {
         self.weights.set(class, weight)
     }
 
-    /// Takes over the weights of `fresh`. Returns false if equal weights would become different, or
-    /// different weights equal.
+    /// Returns false if equal weights would become different, or different weights equal.
     pub(super) fn retune(&mut self, fresh: &Price) -> bool {
         let takes = self.is_equal == fresh.is_equal;
         if takes {

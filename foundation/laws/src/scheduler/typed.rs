@@ -1,4 +1,4 @@
-//! Reads and writes the order of service: a name, or a table with the name and its parameters.
+//! Reads and writes the order of service.
 
 use crate::scheduler::Kind;
 use crate::scheduler::service::{Service, ServiceTerms};

@@ -1,14 +1,12 @@
-//! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
+//! WF2Q+: worst-case fair weighted fair queueing.
 //!
-//! Each flow has a queue with a start tag: the bytes that the flow has sent, divided by its weight.
-//! The head of a queue is eligible once virtual time has reached the start tag. The eligible packet
-//! with the least finish tag is next. Virtual time follows the service that an ideal server would
-//! have given to each flow.
+//! Each flow's queue has a start tag: the bytes that the flow has sent, divided by its weight. The
+//! head of a queue is eligible once virtual time has reached the start tag. The eligible packet
+//! with the least finish tag is next.
 //!
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
-//! 5(5), 1997: the virtual time of WF2Q+, V(t + s) = max(V(t) + s, least start tag of the waiting
-//! packets). Differences are listed with the discipline,
-//! [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
+//! 5(5), 1997: the virtual time V(t + s) = max(V(t) + s, least start tag of the waiting packets).
+//! Differences: [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
 
 use super::finished::Account;
 use super::fluid::Fluid;
@@ -82,8 +80,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes each flow eligible whose start tag is not ahead of virtual time. If no flow is
-    /// eligible, first advances virtual time to the least start tag.
+    /// Makes each flow eligible whose start tag is not ahead of virtual time.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

@@ -51,7 +51,6 @@ impl Line {
         self.waiting.iter().map(|offer| u64::from(offer.len)).sum()
     }
 
-    /// The backlog, in bytes or in packets.
     pub(crate) fn held(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 } else { self.waiting.len() as f64 }
     }
@@ -70,8 +69,7 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// Admits a packet unless there is a `cause` to drop it; if `is_marked`, the packet is marked
-    /// and admitted instead of dropped.
+    /// `is_marked` turns the drop into a mark.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,
@@ -90,8 +88,7 @@ impl Line {
         self.waiting.push_back(offer);
     }
 
-    /// Drops or marks a packet that is `signalled`, and admits it unless it was dropped. Returns
-    /// false if the buffer refused it.
+    /// Returns false if the buffer refused the packet.
     pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
         let marks = self.can_mark(offer);
         let is_refused = (marks || !signalled) && self.is_full(offer.len);
@@ -107,13 +104,12 @@ impl Line {
     }
 }
 
-/// Random traffic: its load swings between half and three times the link's rate, and it sometimes
-/// pauses.
+/// Random traffic with pauses, at half to three times the link's rate.
 pub(crate) struct Traffic {
     pub(crate) loads: [f64; 5],
     /// The number of packets at each load.
     pub(crate) turn: u32,
-    /// The time that the link takes for two packets, in nanoseconds.
+    /// The transmission time of two packets, in nanoseconds.
     pub(crate) two_packets: f64,
     /// The fraction of packets that arrive together with their predecessor.
     pub(crate) together: f64,
@@ -161,7 +157,7 @@ impl Traffic {
     }
 }
 
-/// The number of events, by the name of their cause or as `marked` or `sent`.
+/// Number of events, by cause or as `marked` or `sent`.
 pub(crate) type Met = BTreeMap<&'static str, u32>;
 
 pub(crate) fn add(met: &mut Met, other: Met) {
@@ -175,8 +171,6 @@ pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
     }
 }
 
-/// Offers `packets` packets to `queue` and `reading`, and compares their fates; `watch` compares
-/// the states.
 pub(crate) fn compare<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     reading: &mut R,
@@ -208,11 +202,9 @@ pub(crate) fn compare<D: Dropper, R: Reading>(
     met
 }
 
-/// Asserts that two states are equal, except for the rounding of sums and powers computed in
-/// another order.
+/// Asserts that two states differ at most by the rounding of reordered sums and powers.
 #[track_caller]
 pub(crate) fn assert_near(ours: f64, theirs: f64) {
-    // The margin is well above ten thousand roundings of half a unit in the last place, 1.1e-16
-    // each.
+    // The margin exceeds ten thousand roundings of 1.1e-16.
     assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");
 }

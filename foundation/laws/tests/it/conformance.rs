@@ -9,8 +9,7 @@ use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A site with typical packets of 512 bytes, or shorter ones if the buffer has fewer than 512
-/// bytes, since it must hold one packet.
+/// A site with packets of at most 512 bytes, since the buffer must hold one.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
@@ -21,26 +20,23 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     // A full buffer of 40 packets takes 16 ms. That is so little above PIE's default target of 15
     // ms that no signal comes within a second.
     ("pie", "target = '5 ms'"),
-    // An overflow drops the oldest packets of the longest queue. So the delay of that queue jumps,
-    // and stays below 15 ms. No queue is the longest for more than 110 ms. In that time PIE's
-    // default gains, a hundredth of the gains below, do not lead to a signal.
+    // An overflow drops the oldest packets of the longest queue, so its delay stays below 15 ms. No
+    // queue is the longest for more than 110 ms. In that time, PIE's default gains, a hundredth of
+    // these, give no signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
-    // With the paper's literal alpha, RQM signals one in twenty thousand packets of the contest
-    // before the buffer is full. With TCP's growth at a round-trip time of 20 ms, the contest
-    // exercises RQM's entire law.
+    // With the paper's literal alpha, RQM signals one in twenty thousand packets before the buffer
+    // is full. An alpha for TCP's growth at a round-trip time of 20 ms exercises the entire law.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops, rather than marks, above a probability of one half, so that a sender
-    // that ignores marks does not starve the others. With a limit of 1, AFD always marks.
+    // By default AFD drops above a probability of one half. With a limit of 1, AFD always marks.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
     ("afd-exact", "mark_limit = 1.0"),
 ];
 
-/// An entry under the policy `ecn`, with the entry's settings from [`OWN_SETTINGS`].
 pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
@@ -50,8 +46,8 @@ pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline
     Driver::new(typed.built(&site(buffer)))
 }
 
-/// Every sensible variant of an entry. An entry that leaves the order of service open gets each
-/// scheduler, each measure that it supports, and each method of sharing queues.
+/// Settings for each measure, and for each scheduler with each method of sharing queues, as far as
+/// `entry` has them.
 pub(crate) fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
@@ -120,8 +116,6 @@ proptest! {
     }
 }
 
-/// Applies `before` to a discipline, drains it, and hands the packets to a second, equal
-/// discipline. Then applies `after` to both.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
     let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
@@ -134,9 +128,8 @@ fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[O
     heir.run(after);
 }
 
-/// Asserts that packets come oldest first, and the packets of a flow in order. Packets that arrived
-/// in two queues at the same instant may change their order. That happens if queues are assigned to
-/// flows, or codepoints put a flow into two queues.
+/// Asserts that packets are drained oldest first, and those of each flow in order. If a flow can
+/// have packets in several queues, packets that arrived at the same instant may swap.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -188,8 +181,8 @@ proptest! {
 
 #[test]
 fn a_drain_does_not_affect_later_decisions() {
-    // A discipline that only counts waiting packets continues as if the drained packets had never
-    // existed. A discipline with averages, tokens or random numbers need not.
+    // These disciplines only count waiting packets, so they continue as if the drained packets had
+    // never existed.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));
@@ -204,8 +197,8 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Push-out makes schedulers repair their queues. The pairs of scheduler and dropper that are
-    // not tested here share their code with the tested pairs.
+    // Push-out makes schedulers repair their queues. Untested pairs of scheduler and dropper share
+    // their code with tested pairs.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -226,8 +219,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // There are two polls for every three offers, and the remaining packets leave at the
-            // end. Every poll finds a packet, except with AVQ.
+            // Two polls for every three of the 3000 offers send 2000 packets. At most 40 more leave
+            // at the end. With AVQ, some polls find no packet.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -248,7 +241,6 @@ fn without_room_no_backlog_grows() {
     }
 }
 
-/// The `n`th sequence of six operations, each an arrival of one of three flows or a poll.
 fn nth_sequence(n: u32) -> [Operation; 6] {
     core::array::from_fn(|i| match (n >> (2 * i)) & 3 {
         3 => Operation::Dequeue,
@@ -258,8 +250,7 @@ fn nth_sequence(n: u32) -> [Operation; 6] {
 
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
-    // The driver checks after each operation, so shorter sequences are covered as prefixes of
-    // longer ones.
+    // The driver checks after each operation, so longer sequences cover shorter ones.
     for entry in catalogue::all() {
         let typed = with_ecn(entry, "mark");
         for packets in 1..=3 {
@@ -296,8 +287,6 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // In the contest, a discipline drops early under `drop`, and marks under `mark`, exactly if
-        // it can mark.
         assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
@@ -309,10 +298,9 @@ fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
         // There are two polls for every three of the 12000 offers, and at most 40 packets wait at
-        // each of the three pauses. So at most 8120 packets are sent. Each poll comes right after
-        // an offer, so it finds nothing only if an empty queue refused a packet. AVQ admits fewer
-        // and fewer packets of unresponsive senders: 0.98 of the rate at first, three quarters at
-        // the end.
+        // each of the three pauses. So at most 8120 packets are sent. Each poll follows an offer,
+        // so it finds nothing only if an empty queue refused a packet. AVQ admits ever fewer
+        // packets of unresponsive senders: 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -320,13 +308,14 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB is left out because it forgets an unresponsive flow slowly: the probability of a bin
-    // falls by 1/6000 for each packet that finds it empty.
+    // SFB forgets an unresponsive flow too slowly: a bin's probability falls by 1/6000 for each
+    // packet that finds it empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // A tenth of the link is a light load. After a minute, the contest has no more effect.
+            // The light flow uses a tenth of the link. After its first minute, the contest has no
+            // more effect.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {
@@ -350,11 +339,11 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
     }
 }
 
-/// The name of each entry, and the hash of all its decisions in the contest under `mark`.
+/// The hash of each entry's decisions in the contest under `mark`.
 ///
 /// A new hash means that a discipline decides differently on the same input, so recorded results
-/// change. If that is intended, copy the value that the failing test prints to this list, and give
-/// the reason in the commit.
+/// change. If that is intended, copy the value that the failing test prints, and give the reason in
+/// the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),
@@ -425,8 +414,6 @@ fn decisions_match_the_recorded_ones() {
     assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
 }
 
-/// The changes to make in the list of `recorded` hashes: lines to paste, each with the hash found,
-/// and lines to remove.
 fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
     let of = |list: &[(&str, u64)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)

@@ -10,7 +10,6 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The name of the event's cause, or `marked` or `sent`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Event::Dropped(_, cause) => cause.name(),

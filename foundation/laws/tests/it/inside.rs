@@ -1,5 +1,4 @@
-//! Each discipline of the catalogue can do the same whether it is alone or inside a discipline that
-//! contains others.
+//! Each discipline does the same alone and inside another discipline.
 
 use crate::Typed;
 use crate::conformance::site;

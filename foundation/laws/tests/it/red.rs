@@ -22,7 +22,7 @@ fn config() -> Config {
 fn the_ramp_goes_through_its_corners_and_half_way_between_them() {
     let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
     for (average, p) in [(19.0, 0.0), (30.0, 0.01), (40.0, 0.02), (60.0, 0.51), (80.0, 1.0)] {
-        // The tolerance is a few units in the last place of numbers near 1.
+        // The tolerance is a few units in the last place near 1.
         assert!((ramp.probability(average) - p).abs() < 1e-15, "{average}: {}", ramp.probability(average));
     }
     let steep = Ramp { gentle: false, ..ramp };
@@ -38,7 +38,7 @@ fn the_defaults_are_those_of_fabas_paper() {
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
-/// The number of gaps of each length between signals, while a constant average gives p_b = 1/64.
+/// Number of gaps of each length between signals, at p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
     let config = Config { ramp, spreading, given: Checked { weight: 1.0, ..Checked::default() }, ..config() };
@@ -72,8 +72,7 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The first arrival after a signal has n = 1. With p = 1/64, p / (1 - n p) is 1 at n = 63, so a
-    // signal is then certain.
+    // The first arrival after a signal has n = 1. With p = 1/64, p / (1 - n p) is 1 at n = 63.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -99,7 +98,7 @@ fn the_first_arrival_above_the_threshold_is_never_dropped() {
     assert_eq!(judge(), Verdict::Signal(Cause::Early));
 }
 
-/// The arrivals since the last signal, in packets and in bytes.
+/// Arrivals since the last signal.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Since {
     packets: f64,
@@ -118,8 +117,7 @@ impl Since {
         self.count(len);
     }
 
-    /// p_a, the probability of a signal for a packet of `len` bytes, given p_b. If bytes are
-    /// counted, `mean` is the mean packet.
+    /// p_a, the probability of a signal given p_b. If bytes are counted, `mean` is the mean packet.
     pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
         let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
         let pa = match spreading {
@@ -176,7 +174,7 @@ impl Reference {
         };
     }
 
-    /// Adapts as in Adaptive RED's pseudo-code: one step every interval, with the current average.
+    /// Adapts as in Adaptive RED's pseudo-code, with the current average.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {
@@ -271,9 +269,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             given,
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
-            // Every third combination adapts, with frequent steps, so a short run covers rises and
-            // falls. RED makes at most 64 due steps at once, the transcription all of them; no
-            // pause has 64 intervals.
+            // Frequent steps let a short run cover rises and falls. RED makes at most 64 due steps
+            // at once, the transcription all; no pause has 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -292,9 +289,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // In the fluid loop, more signals reduce the sending rate; the queue is constant at a
-    // probability of 0.1. At an average of 15, halfway from 10 to 20, the probability is half of
-    // max_p. So max_p must reach 0.2.
+    // Fluid loop: the queue is constant at a probability of 0.1. At an average of 15, halfway from
+    // 10 to 20, the probability is half of max_p, so max_p must reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -312,9 +308,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16. Rounding to entire packets widens it by half a packet at both
-        // ends. The ramp gives 0.35 of max_p at 13.5, and 0.65 of max_p at 16.5. So p is 0.1 at a
-        // max_p between 0.1 / 0.65 and 0.1 / 0.35. A step is a tenth of max_p.
+        // Packets are entire, so the band from 14 to 16 extends to 13.5 and 16.5. There the ramp
+        // gives 0.35 to 0.65 of max_p, so p is 0.1 at a max_p between 0.1 / 0.65 and 0.1 / 0.35. A
+        // step is a tenth of max_p.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -352,8 +348,7 @@ fn an_idle_link_decays_the_average() {
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
-    // The average decays from 0.01 to about a third of it. The tolerance allows for the rounding of
-    // the power.
+    // The average decays from 0.01 to about a third of that. The tolerance allows for rounding.
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }
@@ -394,8 +389,7 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// The number of signals for a million packets of `len` bytes under the rule of 1993, at an average
-/// that calls for a probability of 1/64.
+/// Signals for a million packets of `len` bytes under the rule of 1993, at p_b = 1/64.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),
@@ -431,9 +425,9 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 
 #[test]
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
-    // p_b is 1/4. A spared packet of 500 bytes is followed by one of `len` bytes. The probability
-    // of a signal for the second packet is p_b / (1 - n p_b) * len / mean. Here n is the number of
-    // entire mean packets in the bytes of both packets. As in ns-2, spreading comes before scaling.
+    // p_b is 1/4. After a spared packet of 500 bytes, one of `len` bytes is signalled with
+    // probability p_b / (1 - n p_b) * len / mean. Here n is the number of entire mean packets in
+    // both. As in ns-2, spreading comes before scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2

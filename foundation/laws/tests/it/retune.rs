@@ -10,9 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// For each discipline, the parameters that it cannot take over, because they change the units of
-/// the state or the shape of tables. A larger buffer, too, changes the shape of the tables that
-/// depend on it.
+/// Parameters that a discipline cannot take over, because they change the units of the state or the
+/// shape of tables. A larger buffer may change that shape too.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),
@@ -46,7 +45,6 @@ const BUFFER: Amount = Amount::Packets(40);
 
 type Boxed = Box<dyn Discipline>;
 
-/// An entry with one parameter given, or with another buffer.
 struct Variant {
     parameter: String,
     typed: String,
@@ -72,7 +70,6 @@ fn own(entry: &Entry, parameter: &str) -> String {
     own.lines().filter(is_other).map(|line| format!("{line}\n")).collect()
 }
 
-/// Values near `default`, which is written as on pages: a number with or without a unit, or a word.
 fn near(default: &str) -> Vec<String> {
     let (number, unit) = default.split_once(' ').unwrap_or((default, ""));
     let Ok(number) = number.parse::<f64>() else {
@@ -167,8 +164,6 @@ fn a_resized_buffer_under_load_loses_only_drops_of_its_law() {
     }
 }
 
-/// Returns `driver` with the parameters of `fresh`, or if that is impossible, `fresh` with the
-/// packets of `driver`.
 fn taken_over(mut driver: Driver<Boxed>, mut fresh: Driver<Boxed>) -> Driver<Boxed> {
     if driver.retune(&**fresh.discipline()) {
         return driver;

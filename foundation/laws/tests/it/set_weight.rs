@@ -1,5 +1,4 @@
-//! Weights that change while packets wait. Then each class gets the same shares as with the new
-//! weights from the start.
+//! A weight that changes while packets wait gives the same shares as if set from the start.
 
 use crate::built;
 use fairwire_catalogue as catalogue;
@@ -17,8 +16,8 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s, offered three times its capacity by six flows with equal loads: two flows
-/// of each of the classes 1, 2 and 3.
+/// A link of 10 Mbit/s, offered three times its capacity by two equal flows of each of the classes
+/// 1, 2 and 3.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -49,15 +48,13 @@ impl Link {
     }
 }
 
-/// The settings of disciplines with weights, as a function of the weight of class 2. Classes 1 and
-/// 3 have weights 1 and 2.
+/// A discipline's name, and its settings by the weight of class 2.
 type Typed = (&'static str, fn(f64) -> String);
 
 fn weights(second: f64) -> String {
     format!("weights = {{ 1 = 1.0, 2 = {second:?}, 3 = 2.0 }}")
 }
 
-/// The classes of a tree: three leaves under class 9, which is alone under the root.
 fn classes(second: f64) -> String {
     format!(
         "class = [{{ id = 9 }}, {{ id = 1, parent = 9 }}, {{ id = 2, weight = {second:?}, parent = 9 }}, \
@@ -91,7 +88,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// The number of offers in which a buffer of packets and the tokens circulate many times.
+/// Offers in which the buffer and the tokens circulate many times.
 const SETTLES: u64 = 30_000;
 
 #[test]

@@ -1,11 +1,10 @@
-//! The site of disciplines in these tests, and their construction from given settings.
+//! The site of disciplines, and their construction from settings.
 
 use fairwire_catalogue::{Parameters, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rate, Seed};
 use fairwire_laws::Site;
 
-/// A link of 10 Mbit/s, with typical packets of 512 bytes.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),
@@ -16,8 +15,7 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
     }
 }
 
-/// A discipline and its settings. The settings are parsed once, and the discipline can be built any
-/// number of times.
+/// Settings, parsed once, from which a discipline is built any number of times.
 pub(crate) struct Typed {
     pub(crate) name: String,
     pub(crate) typed: String,

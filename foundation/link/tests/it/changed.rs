@@ -58,7 +58,7 @@ fn a_set_delay_and_loss_hold_for_later_departures() {
     link.send(2, 1000, 1, Ecn::NotEct, ms(20)).unwrap();
     link.set_loss(1.0, ms(21)).unwrap();
     link.send(3, 500, 9, Ecn::NotEct, ms(30)).unwrap();
-    // The second packet does not arrive before the first, which is in transit.
+    // The second packet does not overtake the first.
     assert_eq!(arrivals(&mut link, 100), [(0, 11.0), (1, 11.0), (2, 22.0)]);
     let lost = link.take_lost().unwrap();
     assert_eq!((lost.payload, lost.bytes, lost.flow, lost.sent, lost.cause), (3, 500, 9, ms(30), None));

@@ -1,4 +1,4 @@
-//! The input that a link accepts and refuses.
+//! Accepted and refused input.
 
 use fairwire_core::{Discipline, Duration as Span, Limit, Queue, Rate, Time, scheduler::Fcfs};
 use fairwire_laws::dropper::tail_drop::TailDrop;
@@ -101,7 +101,6 @@ fn a_buffer_without_room_for_a_packet_is_refused() {
     assert!(link().buffer("1000 B").mtu(1000).build().is_ok());
 }
 
-/// The number of packets that the queue keeps if 1000 packets of 1000 bytes are sent at once.
 fn kept(mut link: Link<u32>) -> u32 {
     for n in 0..1000 {
         link.send(n, 1000, 1, Ecn::NotEct, ms(0)).expect("1000 bytes");
@@ -243,15 +242,14 @@ fn a_pattern_repeats_forever_without_loss_of_precision() {
     let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // Packets come at the mean rate, one every 2/3 ms, but up to 100 ms early, so some always
-        // queue.
+        // Packets come at the mean rate, but 100 ms early, so the queue is never empty.
         let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
-    // A packet takes 1 ms, then 0.5 ms. So 1000 packets leave in the first second, and 3000 in the
-    // first two. They arrive 10 ms later.
+    // A packet takes 1 ms in odd seconds and 0.5 ms in even ones. So 1000 packets leave in one
+    // second and 3000 in two, and arrive 10 ms later.
     assert_eq!(arrived.len(), 900_000);
     assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
     assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
@@ -272,8 +270,8 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping every 10 ms and its answer together take the round-trip time of the file's row, in ms;
-/// `None` is a lost ping.
+/// Pings every 10 ms. `round_trip` gives the round-trip time of a row, in ms; `None` is a lost
+/// ping.
 #[test]
 fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {
@@ -324,7 +322,7 @@ fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
         Link::<u32>::new("1 Gbit/s", "0 s").normal_jitter("300 ms", "15 ms", 0.25).seed(1).build().unwrap();
     let takes: Vec<f64> = (0..100_000_u32)
         .map(|n| {
-            // Each packet is alone on the wire, so the order has no effect.
+            // Each packet is alone on the wire, so no packet waits for its predecessor.
             let sent = ms(u64::from(n) * 1_000);
             link.send(n, 125, 1, Ecn::NotEct, sent).unwrap();
             let got = link.receive(sent + ms(999)).expect("it is there");
@@ -386,7 +384,7 @@ fn a_report_lists_the_counts_of_two_flows() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Each flow gets half of the rate, 500 000 bytes in a second, within the packets of one round.
+    // Each flow gets half of the rate, within the packets of one round.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits
@@ -420,7 +418,7 @@ fn an_outage_loses_packets_while_the_queue_continues_to_send() {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
     }
     // The last bit of packet n is sent at (n + 1) ms. The outage from 2 ms to 5 ms loses packets 1
-    // to 3. Packet 4 ends at 5 ms and arrives.
+    // to 3.
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
     assert_eq!(arrived, [0, 4, 5, 6, 7]);
     let flow = link.report().flows.remove(0);

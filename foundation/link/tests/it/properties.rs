@@ -32,8 +32,7 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered from 0. After each packet whose number `looks` accepts, receives
-/// those that have arrived; at the end, the rest.
+/// Sends all packets, numbered from 0. Receives after each that `looks` accepts, and at the end.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -87,8 +86,6 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// A window from one arrival to another has, after its first packet, at most the bytes that the
-    /// rate permits.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
         let (got, _) = run(link(queue, seed).build().unwrap(), &sent, |_| true);
@@ -97,8 +94,8 @@ proptest! {
             for last in first..got.len() {
                 bytes += got[last].bytes as u64;
                 let window = (got[last].arrived - got[first].arrived).as_nanos() as u64;
-                // A packet arrives with its last bit, so the bits of the first packet were sent
-                // before the window.
+                // A packet arrives with its last bit, so the first packet's bits precede the
+                // window.
                 let after_the_first = bytes - got[first].bytes as u64;
                 // One nanosecond more allows for rounding.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");

@@ -1,4 +1,4 @@
-//! Compares the link with the simulator's link. The two are separate implementations over
+//! Compares the link with the simulator's separate implementation over
 //! [`Server`](fairwire_core::Server): equal traffic leaves both at equal times.
 
 use fairwire_catalogue::{Parameters, Site, build, inherit_ecn};

@@ -3,15 +3,13 @@
 //!
 //! Frames arrive through a mapped ring, without a system call for each. Super-packets, which exceed
 //! a slot of the ring, arrive through the socket's queue. If the kernel refuses a ring, all frames
-//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. With or without a ring, the
-//! kernel delivers a frame at once, and an interface may go down and come back, or change its MTU.
+//! arrive through the queue. An interface may go down and come back, or change its MTU.
 //!
 //! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
 //! few arrive; the idle delay should stay under 100 us.
 //!
-//! A ring for sending (`PACKET_TX_RING`) is not used, because the kernel borrows its frames instead
-//! of copying them. The kernel frees a slot when the receiving socket accepts the packet. Virtual
-//! interfaces still read the packet's data from the slot after that.
+//! Frames are not sent from a ring (`PACKET_TX_RING`). The kernel frees a slot when the receiving
+//! socket accepts the packet, but virtual interfaces read the slot after that.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -42,21 +40,20 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// Has the interface gone down? If so, [`Port::check`] checks that the interface still exists.
-    /// Without a ring, the next frame clears the flag. With a ring the flag stays set, at the cost
-    /// of a system call per check.
+    /// Has the interface gone down? Then [`Port::check`] checks that it still exists. The next
+    /// frame clears the flag only without a ring; with one, each check costs a system call.
     is_down: bool,
     is_gone: bool,
     has_remote: bool,
 }
 
 /// The size of the send buffer, which all threads with one socket share. The kernel counts a frame
-/// until it has left, or until the other end of a virtual wire has accepted it. The kernel's
-/// default size holds a hundred frames.
+/// until it has left, or until the other end of a virtual wire has accepted it. The default holds a
+/// hundred frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer up to `net.core.wmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores
-/// errors: with a smaller buffer, more frames are refused, and counted.
+/// errors: refused frames are counted.
 fn share_send_buffer(socket: &OwnedFd) {
     if sockopt::set_socket_send_buffer_size_force(socket, SEND_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_BYTES);
@@ -92,8 +89,8 @@ impl AfPacket {
         Self::new(socket, ring, name)
     }
 
-    /// A port on the socket of another process's port. It continues at [`place`](Port::place) of
-    /// the ring, and the other process must no longer receive from it.
+    /// Takes over the socket of another process's port, and continues at [`place`](Port::place) of
+    /// the ring. The other process must no longer receive from the socket.
     ///
     /// # Errors
     /// The ring has no such place, or cannot be mapped.
@@ -215,7 +212,6 @@ impl Port for AfPacket {
 }
 
 impl AfPacket {
-    /// Counts a temporary error, such as an interface that is down; returns a permanent one.
     fn handle_error(&mut self, error: Errno) -> Result<(), PortError> {
         match error {
             Errno::NETDOWN => {

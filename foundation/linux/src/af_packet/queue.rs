@@ -1,4 +1,4 @@
-//! Frames of any length from the socket's queue, many per system call.
+//! Frames of any length from the socket's queue.
 
 use super::socket::last_error;
 use crate::port::{PortHealth, Take};
@@ -58,16 +58,15 @@ pub(super) struct Tag {
     pub control: u16,
 }
 
-/// The complete frame in `slot`, with the kernel's metadata. The slot starts with [`HEADROOM`]
-/// bytes for a removed tag.
+/// The frame in `slot`, which starts with [`HEADROOM`] bytes for a removed tag.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());
     let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
         return Some((&slot[start..], vnet));
     };
-    // The addresses move by a tag's length towards the start of the slot, over the virtio-net
-    // header, which has already been read.
+    // The addresses move towards the start of the slot, over the virtio-net header, which has been
+    // read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();

@@ -1,8 +1,7 @@
 //! A receive ring: frames that the kernel copies directly into our memory (packet(7), TPACKET_V2).
 //!
-//! A slot holds a frame of any usual MTU. The kernel puts longer frames, such as super-packets,
-//! completely into the socket's queue (`PACKET_COPY_THRESH`) and notes this in their slots. Neither
-//! the ring's memory nor its order depends on the MTU.
+//! The kernel puts frames too long for a slot, such as super-packets, completely into the socket's
+//! queue (`PACKET_COPY_THRESH`) and notes this in their slots.
 
 use super::queue::{HEADROOM, Tag};
 use super::socket::set_option;
@@ -25,19 +24,18 @@ pub(super) struct Ring {
 unsafe impl Send for Ring {}
 
 pub(super) enum Slot<'a> {
-    /// A complete frame, after [`HEADROOM`] and a virtio-net header, without the removed tag.
+    /// A complete frame, after [`HEADROOM`] and a virtio-net header.
     Whole { bytes: &'a mut [u8], vlan: Option<Tag> },
     /// A frame too long for its slot, and therefore in the socket's queue.
     Queued,
-    /// A frame too long for its slot, for which the socket's queue has no room.
+    /// A frame for which neither its slot nor the socket's queue had room.
     Lost,
 }
 
-/// The bytes of a slot: the kernel's headers and a frame of up to 1900 bytes, such as 1500 bytes of
-/// payload with two VLAN tags. The size is not a power of two, so slots do not compete for cache
-/// lines.
+/// The kernel's headers and a frame of up to 1900 bytes, such as 1500 bytes of payload with two
+/// VLAN tags. The size is not a power of two, so slots do not compete for cache lines.
 const SLOT_BYTES: usize = 2048 - 64;
-/// The bytes of a block, which the kernel allocates in one piece.
+/// The kernel allocates a block in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
@@ -49,8 +47,7 @@ const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
-    /// Gives `socket` a ring and maps it. The socket must have the option
-    /// [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
+    /// `socket` must have the option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
         // Any positive value makes the kernel queue long frames. Only the socket's buffer bounds
         // them.
@@ -66,8 +63,7 @@ impl Ring {
         Self::map(socket, 0)
     }
 
-    /// Maps the ring of `socket`, and continues at the slot `place`, which another process would
-    /// otherwise read next.
+    /// Maps the ring of `socket`, and continues at the slot `place`.
     pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
         let next = place as usize;
         if next >= SLOTS {
@@ -89,8 +85,7 @@ impl Ring {
         self.next as u32
     }
 
-    /// Passes the next frame to `take`, and returns its slot to the kernel; `None` if there is no
-    /// frame.
+    /// Passes the next frame to `take`, then returns its slot to the kernel.
     pub(super) fn take_next<T>(&mut self, take: impl FnOnce(Slot<'_>) -> T) -> Option<T> {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
         // SAFETY: `next` is below `SLOTS`, so the slot is completely inside the mapping.
@@ -102,8 +97,8 @@ impl Ring {
         if flags & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the status makes the slot ours until it is written again below, and the lifetime
-        // of references into it ends with `take`.
+        // SAFETY: the status makes the slot ours until the status is written again below.
+        // References into the slot end with `take`.
         let outcome = take(unsafe { read(slot, flags) });
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Sends `frames` in order, joined where possible. Calls `fault` with each error.
+/// Sends `frames` in order, joined where possible.
 pub(super) fn send_all(
     socket: BorrowedFd<'_>,
     frames: &[Outgoing<'_>],
@@ -31,9 +31,9 @@ pub(super) fn send_all(
     let mut refused = Refused::NONE;
     let mut from = 0;
     while from < count {
-        // SAFETY: the headers up to the number of messages are written above. Each points to its
-        // pieces in `gathered`, and these to bytes with their true lengths. All outlive the call,
-        // and the kernel writes only the headers' lengths, to which nothing else refers.
+        // SAFETY: the headers up to `count` are written above. Each points to its pieces in
+        // `gathered`, and these to bytes with true lengths. All outlive the call, and the kernel
+        // writes only the headers' lengths, to which nothing else refers.
         let sent = unsafe {
             let first = headers.as_mut_ptr().add(from).cast();
             libc::sendmmsg(socket.as_raw_fd(), first, (count - from) as _, libc::MSG_DONTWAIT as _)
@@ -42,8 +42,7 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // The call fails only if the kernel refuses its first message, so the error is that of
-        // message `from`.
+        // The call fails only if the kernel refuses its first message, `from`.
         match last_error() {
             Errno::INTR => {}
             error => {

@@ -9,8 +9,7 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The bytes that may wait in the kernel to be fetched: about 10 ms at 10 Gbit/s, a long time for a
-/// thread to wait for a processor.
+/// About 10 ms at 10 Gbit/s, a long time for a thread to wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
 /// A packet socket on the interface `name` of this network namespace, ready for
@@ -18,7 +17,7 @@ const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let fail = |operation| move |error: io::Error| system(operation, name, error);
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    // Without a protocol, nothing is received before the socket is bound to its interface.
+    // Without a protocol, nothing is received before the bind.
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
         .map_err(|error| fail("opening a packet socket")(error.into()))?;
     let index =
@@ -65,8 +64,7 @@ pub(super) fn set_option<T: Copy + 'static>(
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The number of frames dropped since the last call, which resets the kernel's counter. Zero if the
-/// counter cannot be read.
+/// Frames dropped since the last call, which resets the kernel's counter; 0 if it cannot be read.
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -98,8 +96,7 @@ fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Does the interface to which `socket` was bound still exist? The kernel sets the index to -1 when
-/// the interface is removed.
+/// The kernel sets the index of the interface to -1 on removal.
 pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
     let mut address = link_address(0);
     let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;

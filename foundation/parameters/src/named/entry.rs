@@ -22,7 +22,7 @@ pub struct Entry<K: Kind> {
     pub fields: &'static [Field],
     /// The documentation of the declaring file, in Markdown.
     pub documentation: &'static str,
-    /// The file that declares the component, as passed to the compiler.
+    /// The declaring file, as passed to the compiler.
     pub file: &'static str,
     pub(super) default: fn() -> Box<K::Part>,
     pub(super) table: ByName,
@@ -70,8 +70,7 @@ impl<K: Kind> Entry<K> {
         (self.default)()
     }
 
-    /// The first required parameter, or `None`. If there is one, the name of the component is not
-    /// sufficient.
+    /// The first required parameter, if any. The component's name alone is then not sufficient.
     pub fn needed(&self) -> Option<&'static str> {
         self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }

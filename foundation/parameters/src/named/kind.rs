@@ -1,4 +1,4 @@
-//! A kind of component: its declaration, and its list.
+//! Kinds of components.
 
 use super::entry::Entry;
 use super::registry::Registry;
@@ -16,10 +16,10 @@ use serde_json::Value;
 
 /// A kind of component that is chosen by name, such as markers.
 ///
-/// A kind is declared by implementing this trait. Each component is a struct under `#[parameters]`
-/// with the kind's trait, and a line of `parts!`. Another crate [registers](Registry::register) its
-/// component. These declarations generate the [entry](Entry) of a component, the choice of one, the
-/// parameters given under each name, and the schemas.
+/// Each component is a struct under `#[parameters]` with the kind's trait, and a line of `parts!`.
+/// Another crate [registers](Registry::register) its component. These declarations generate the
+/// [entry](Entry) of a component, the choice of one, the parameters given under each name, and the
+/// schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -83,12 +83,11 @@ pub trait Kind: Sized + 'static {
     const EXAMPLE: &'static str;
     /// The name of the schema of a choice.
     const SCHEMA: &'static str;
-    /// The name and the description of the schema of a table that gives the parameters of each
-    /// component under the component's name. Empty if no such table is read.
+    /// The name and description of the schema of [`Tables`](super::Tables). Empty if no such tables
+    /// are read.
     const TABLES: [&'static str; 2] = ["", ""];
 
-    /// The common trait of the components: `dyn` the kind's trait, which has [`Given`] as a
-    /// supertrait.
+    /// The `dyn` of the kind's trait, which has [`Given`] as a supertrait.
     type Part: Given + ?Sized;
 
     /// The description of a component.
@@ -113,7 +112,7 @@ pub trait Kind: Sized + 'static {
         })
     }
 
-    /// The schema of the parameters of one component, if they are given under its name.
+    /// The schema of one component's parameters in [`Tables`](super::Tables).
     fn table_schema(entry: &Entry<Self>, generator: &mut SchemaGenerator) -> Schema {
         entry.schema(generator)
     }
@@ -131,14 +130,14 @@ pub trait Listed: Kind {
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// Reads the parameters of the component with index `place`, which come next in a table. They
-    /// are read into the component's type, so an error keeps its position. Returns `None` if the
-    /// component belongs to another crate.
+    /// Reads the parameters of the component with index `place`, which come next in `table`. Reads
+    /// them directly into the component's type, so an error keeps its position. Returns `None` if
+    /// the component belongs to another crate.
     fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
     -> Result<Option<Box<Self::Part>>, A::Error>;
 
-    /// Writes the parameters of the component with index `place` under `name`, in the order of
-    /// their declaration. Returns `false` if the component belongs to another crate.
+    /// Writes the parameters of the component with index `place` under `name`, in declaration
+    /// order. Returns `false` if the component belongs to another crate.
     fn write<M: SerializeMap>(
         place: usize,
         name: &str,
@@ -147,8 +146,8 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind whose type `T`, which is a choice or the tables, can be written as well as read. If a
-/// type can only be read, schemas omit its default.
+/// A kind whose type `T`, [`Named`](super::Named) or [`Tables`](super::Tables), can also be
+/// written. Without this trait, schemas omit the default of `T`.
 pub trait Writes<T>: Listed {}
 
 /// The parameters of a component of any type. The struct for one component is a [`Part`].
@@ -156,7 +155,7 @@ pub trait Given: Any + Debug + Send + Sync {
     /// This value as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;
 
-    /// This value as `Any`, to find its type and to change it.
+    /// Like `as_any`, mutable.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 
     /// Are all parameters of `other` equal to these?

@@ -1,7 +1,7 @@
 //! The list of the components of one kind.
 
-/// Lists each component of a kind of the calling crate once: the module with its description
-/// `ABOUT`, the struct of its parameters in that module, and its aliases, if any.
+/// Lists the components of a kind of the calling crate, one per line: the module with the
+/// description `ABOUT`, the struct of parameters in that module, and any aliases.
 ///
 /// ```text
 /// fairwire_parameters::parts! { Disciplines:

@@ -1,4 +1,4 @@
-//! The components of one kind: built-in ones, and those that other crates registered.
+//! The components of one kind: built-in and registered ones.
 
 use super::entry::Entry;
 use super::kind::Kind;
@@ -10,8 +10,7 @@ use core::fmt::{self, Debug, Display};
 use fairwire_core::spelling;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// All components of one kind. Other crates add components before the first use of the registry,
-/// which fixes the list.
+/// All components of one kind. The first use of the registry fixes the list.
 pub struct Registry<K: Kind> {
     built_in: &'static [Entry<K>],
     registered: Mutex<Vec<Entry<K>>>,
@@ -99,7 +98,7 @@ pub struct Unknown {
     pub kind: &'static str,
     /// The name given, shortened if it is long.
     pub given: String,
-    /// The reason why the name is unknown; `None` if it is merely misspelt.
+    /// Why the name is unknown; `None` if it is merely misspelt.
     pub why: Option<String>,
     /// The names that were most likely meant.
     pub likely: Vec<&'static str>,
@@ -107,7 +106,7 @@ pub struct Unknown {
     pub allowed: String,
 }
 
-/// At most 60 characters of `text`.
+/// `text`; if longer than 60 characters, its first 60 and `…`.
 pub fn shortened(text: &str) -> String {
     if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }

@@ -1,4 +1,4 @@
-//! Parameters given for each component of a kind, under its name.
+//! Parameters given under each component's name.
 
 use super::kind::{Given as _, Kind, Listed, Part, Writes};
 use super::value::Named;
@@ -14,8 +14,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The parameters given for each component, under its name. They apply wherever the component is
-/// named. In TOML: `gentle = true` under `[discipline.red]`.
+/// The parameters given under each component's name. They apply wherever the component is named. In
+/// TOML: `gentle = true` under `[discipline.red]`.
 ///
 /// An omitted parameter has its documented default. Unknown keys are refused.
 pub struct Tables<K: Kind> {
@@ -29,8 +29,8 @@ impl<K: Listed> Tables<K> {
         self.find(S::OWNER)?.as_any().downcast_ref()
     }
 
-    /// Mutable access to the parameters given for the component of the type `S`. If none are given,
-    /// its defaults are added first.
+    /// The parameters given for the component of the type `S`, mutable. If there are none, its
+    /// defaults are added first.
     ///
     /// # Panics
     ///
@@ -66,7 +66,7 @@ impl<K: Listed> Tables<K> {
         self.given.values().map(Named::name)
     }
 
-    /// The components for which parameters are given, with these parameters.
+    /// The components for which parameters are given.
     pub fn given(&self) -> impl Iterator<Item = &Named<K>> {
         self.given.values()
     }
@@ -76,8 +76,8 @@ impl<K: Listed> Tables<K> {
         self.at(K::registry().place(name)?).map(|part| &**part)
     }
 
-    /// Mutable access to the parameters given for the component called `name`. If none are given,
-    /// its defaults are added first.
+    /// The parameters given for the component called `name`, mutable. If there are none, its
+    /// defaults are added first.
     ///
     /// # Panics
     ///
@@ -91,15 +91,15 @@ impl<K: Listed> Tables<K> {
         self.given.get(&place)
     }
 
-    /// Reads the parameters of the component called `name`, which come next in a table. Returns
-    /// `None` if the table gives no parameter.
+    /// Reads the parameters of the component called `name`, which come next in `table`. Returns
+    /// `None` if there are none.
     pub fn read_one<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Option<Self>, A::Error> {
         let place = K::registry().place(name).expect("it is listed");
         let part = Named::read(place, table)?;
         Ok((part != Named::at(place)).then(|| Tables { given: BTreeMap::from([(place, part)]) }))
     }
 
-    /// Writes the given parameters under `name`. They belong to at most one component.
+    /// Writes the given parameters under `name`. They must belong to at most one component.
     pub fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self.given.first_key_value() {
             Some((_, part)) => part.write_as(name, map),

@@ -14,10 +14,9 @@ use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A component as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to the common
-/// trait of its kind.
+/// A component as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to its kind's
+/// trait.
 pub struct Named<K: Kind> {
-    /// The index in the registry.
     place: usize,
     part: Box<K::Part>,
 }
@@ -85,7 +84,6 @@ impl<K: Kind> DerefMut for Named<K> {
 }
 
 impl<K: Listed> Clone for Named<K> {
-    /// Copies by filling a new component, which has no values, from this one.
     fn clone(&self) -> Self {
         let mut copy = Self::at(self.place);
         copy.part.fill_from(self.part.as_any());

@@ -1,8 +1,7 @@
-//! Parameters read from TOML text without serde, for programs that embed a law and little else.
+//! Parameters read from TOML text without serde, for small programs that embed a law.
 //!
-//! The reader supports the parts of TOML that parameters need: tables, lists, texts of one line,
-//! numbers and truth values. It refuses dates and texts of several lines. Otherwise it agrees with
-//! any other reader of TOML.
+//! The reader supports tables, lists, texts of one line, numbers and truth values. It refuses dates
+//! and texts of several lines. Otherwise it agrees with other readers of TOML.
 
 mod parse;
 mod value;
@@ -64,7 +63,7 @@ pub trait Placed: Declared {
     fn place(&mut self, at: usize) -> &mut dyn Place;
 }
 
-/// Reads the parameters of `S` from a TOML document with a key for each given parameter.
+/// Reads the parameters of `S` from a TOML document.
 ///
 /// # Errors
 /// If the text is not TOML, or gives unknown parameters. Bounds are checked later.
@@ -85,8 +84,8 @@ pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     Ok(given)
 }
 
-/// A bit for each parameter, set if it is required. Computed at compile time, so that the texts of
-/// declarations stay out of the program.
+/// A bit for each parameter, set if required. Computed at compile time, to keep the texts of
+/// declarations out of the program.
 const fn required(fields: &[Field]) -> u64 {
     assert!(fields.len() <= 64);
     let (mut bits, mut at) = (0, 0);
@@ -136,7 +135,7 @@ pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
     found.map(|(_, meaning)| *meaning).ok_or_else(|| no_word(value, &mut words.iter().map(|(word, _)| *word)))
 }
 
-/// The refusal of a value that is none of `words`; one function for all types saves code.
+/// The refusal of a value that is none of `words`. One function for all types saves code.
 fn no_word(value: &Value, words: &mut dyn Iterator<Item = &str>) -> Refusal {
     let words: Vec<&str> = words.collect();
     let allowed = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");

@@ -6,11 +6,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The maximum length. Parameters are short, and the time for reading grows with the number of
-/// keys.
+/// The maximum length of a text. The time for reading grows with the number of keys.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The maximum depth of nested lists and tables, because the reader recurses.
+/// The maximum depth of nesting, which limits the reader's recursion.
 const MAX_DEPTH: u32 = 16;
 
 const BARE: &str = "a key of letters, digits, - and _, or one in quotes";
@@ -84,7 +83,6 @@ impl<'a> Reader<'a> {
         Ok(path)
     }
 
-    /// Reads `key = value`, where the key may have dots.
     fn pair(&mut self, mut table: &mut Table, depth: u32) -> Read<()> {
         let line = self.line;
         let path = self.path()?;
@@ -383,7 +381,6 @@ fn plain(word: &str) -> Option<Value> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
 }
 
-/// The digits without their underscores. Each underscore must be between two digits.
 fn without_underscores(digits: &str, radix: u32) -> Option<String> {
     let is_right = !digits.is_empty()
         && digits.split('_').all(|part| !part.is_empty() && part.chars().all(|digit| digit.is_digit(radix)));

@@ -31,7 +31,7 @@ pub struct Table {
     pub(super) made_by: MadeBy,
 }
 
-/// The syntax that created a table. Only another table with this syntax may add to it.
+/// The syntax that created a table. Only this syntax may add to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum MadeBy {
     /// `[name]`
@@ -44,7 +44,7 @@ pub(super) enum MadeBy {
 }
 
 impl Value {
-    /// The error message for this value, given instead of `allowed`.
+    /// The error message for this value where only `allowed` is accepted.
     pub fn instead_of(&self, allowed: impl Display) -> String {
         let given = match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -77,7 +77,6 @@ impl Table {
         self.entries.iter().any(|(other, ..)| other == key)
     }
 
-    /// The value of `key`. A new key first gets the value `fresh`.
     pub(super) fn entry(&mut self, key: String, line: u32, fresh: Value) -> &mut Value {
         let found = self.entries.iter().position(|(other, ..)| *other == key);
         let at = found.unwrap_or_else(|| {

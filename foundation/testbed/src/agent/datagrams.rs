@@ -10,7 +10,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// The bytes that may wait for this thread: a third of a second at 100 Mbit/s.
+/// A third of a second at 100 Mbit/s.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
@@ -23,8 +23,7 @@ pub(super) struct Catcher {
 pub(super) struct Caught {
     /// Bytes of payload, per flow and slot.
     pub payload: Vec<Slots>,
-    /// Per ping: its flow, its number, its sending time in nanoseconds after the start, and its
-    /// delay in nanoseconds.
+    /// Per ping: flow, number, sending time in ns after the start, and delay in ns.
     pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
@@ -48,8 +47,8 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram that belongs to no flow from each flow's socket. NAT then forwards the
-    /// flow's packets to this socket as answers.
+    /// Sends a datagram, which belongs to no flow, from each flow's socket. NAT then forwards the
+    /// flow's packets to this socket, as answers.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }
@@ -89,14 +88,12 @@ impl Catcher {
     }
 }
 
-/// A non-blocking socket at an address that connected sockets may share.
 fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = shared(address)?;
     enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     Ok(socket)
 }
 
-/// A non-blocking socket at an address that other sockets may share.
 pub(super) fn shared(address: SocketAddr) -> io::Result<UdpSocket> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;

@@ -1,8 +1,8 @@
 //! A helper process: this program, started again.
 //!
-//! A helper that acts as a host gets a description of the traffic, the instruction to connect once
-//! both hosts listen, and the start of the run. It reports that it listens, that it is connected
-//! and, after the run, its [counts](crate::traffic::HostCounts).
+//! A helper that acts as a host receives the traffic, then (when both hosts listen) the instruction
+//! to connect, and then the start of the run. It reports that it listens, that it is connected and,
+//! after the run, its [counts](crate::traffic::HostCounts).
 
 mod datagrams;
 mod pace;
@@ -28,14 +28,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// The time after the end of the run, in which packets in transit arrive.
+/// The time after the run in which packets in transit arrive.
 const DRAIN: Duration = Duration::from_ms(300);
 
 /// Runs a helper with the arguments after [`AGENT_COMMAND`], and returns its exit code.
 ///
 /// A program that starts [hosts](crate::agents) or [a bed in processes](crate::processes) must call
-/// this function from its `main` if the first argument is [`AGENT_COMMAND`], before it creates a
-/// thread. The helper is not for people: stdin and stdout are channels to the parent.
+/// this from `main` if its first argument is [`AGENT_COMMAND`], before it creates a thread. Stdin
+/// and stdout are channels to the parent.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
@@ -55,7 +55,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     i32::from(done.is_err())
 }
 
-/// Acts as a host. Returns `Ok` early if the run was abandoned.
+/// Returns `Ok` early if the run was abandoned.
 fn act(side: Side) -> Result<(), Trouble> {
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
         return Ok(());

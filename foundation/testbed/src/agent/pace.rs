@@ -13,8 +13,8 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-/// Sends each packet at its time. The schedule is absolute: late packets are sent at once, which
-/// keeps the offered rate.
+/// Sends packets on an absolute schedule: late packets are sent at once, which keeps the offered
+/// rate.
 pub(super) struct Pacer {
     stage: Arc<Stage>,
     sources: Vec<Source>,
@@ -34,8 +34,8 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// The pace of a flow: packet `k` is due `k * ns / per` nanoseconds after the flow's start. The
-/// fraction avoids rounding errors.
+/// Packet `k` is due `k * ns / per` nanoseconds after the flow's start. The fraction avoids
+/// rounding errors.
 #[derive(Clone, Copy)]
 struct Pace {
     ns: u128,
@@ -119,7 +119,6 @@ impl Source {
         Ok(Source { flow: number, outlet, pace, stop, sent: 0, refused: 0 })
     }
 
-    /// The time of the next packet, after the flow's start.
     fn offset(&self) -> Duration {
         self.pace.offset(self.sent + self.refused)
     }
@@ -141,8 +140,8 @@ impl Source {
     }
 }
 
-/// Creates the socket that sends a flow. If the receiver is behind NAT, the flow goes to the
-/// router's address, from the only port from which NAT accepts answers.
+/// Creates a flow's socket. If the receiver is behind NAT, the flow goes to the router's address,
+/// from the only port from which NAT accepts answers.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

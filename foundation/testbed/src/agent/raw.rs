@@ -12,7 +12,6 @@ pub(super) struct Forge {
     port: AfPacket,
     frame: Vec<u8>,
     rng: Rng,
-    /// Random bytes in each frame, or random sources in otherwise well-formed frames.
     kind: Kind,
 }
 
@@ -107,8 +106,7 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // Seven of eight frames have an EtherType that a gateway parses: IPv4, IPv6 or a
-                // VLAN tag. The eighth has a random one.
+                // Most frames have an EtherType that a gateway parses.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],
@@ -145,7 +143,7 @@ fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     header
 }
 
-/// The checksum of an IPv4 header (RFC 1071), with the checksum field taken as zero.
+/// The checksum of `header` (RFC 1071), with the checksum field taken as zero.
 fn checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2).enumerate().filter(|(at, _)| *at != 5);
     let sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(super) struct Stage {
     pub(super) traffic: Traffic,
     pub(super) side: Side,
-    /// The start of the run, nanoseconds; 0 before it is known.
+    /// The start on the monotonic clock; 0 until known.
     pub(super) start_ns: AtomicU64,
     pub(super) is_over: AtomicBool,
 }
@@ -27,7 +27,6 @@ impl Stage {
         }
     }
 
-    /// The slot of `now`; `None` before and after the run.
     pub(super) fn slot(&self, now: Time) -> Option<usize> {
         let start = self.start_ns.load(Ordering::Relaxed);
         let since = now.ns().checked_sub(start).filter(|_| start > 0)?;

@@ -33,8 +33,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Accepts connections, and reads those with incoming data. Passes those to which this host writes
-/// to the [`Writer`]: a receiver opened them, or they carry a conversation.
+/// Accepts and reads connections. Passes a connection to the [`Writer`] if this host writes to it:
+/// the flow's receiver opened it, or it carries a conversation.
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -45,16 +45,15 @@ pub(super) struct Reader {
     counts: Vec<Slots>,
 }
 
-/// The most connections that wait to be accepted: Linux's limit (`net.core.somaxconn`).
+/// The maximum backlog: Linux's limit (`net.core.somaxconn`).
 ///
-/// The 128 that `std` sets lose connections if a thousand flows open at once. The last packet of
-/// the handshake finds no room, and a host that then only receives never retransmits it.
+/// `std`'s 128 loses connections if a thousand flows open at once. A handshake's last packet then
+/// finds no room, and a host that only receives never retransmits it.
 const BACKLOG: i32 = 4096;
 
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
-    /// Listens, and accepts the connections that other hosts open for this host to write to.
     pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
         listen(&listener, BACKLOG)?;
@@ -69,7 +68,6 @@ impl Reader {
         Ok((reader, opened))
     }
 
-    /// Adds connections that this host opened for flows that it receives.
     pub(super) fn add(&mut self, opened: Vec<Connection>) -> io::Result<()> {
         opened.into_iter().try_for_each(|(flow, stream)| self.read_from(flow, stream))
     }
@@ -80,7 +78,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Runs until the end of the run; returns the payload per flow and slot.
+    /// Returns the payload per flow and slot.
     pub(super) fn run(mut self) -> io::Result<Vec<Slots>> {
         let mut data = vec![0; CHUNK];
         while !self.stage.is_over() {
@@ -112,8 +110,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a flow's data. Removes a connection that ends or fails; its flow then has no more
-    /// arrivals.
     fn read(&mut self, flow: usize, data: &mut [u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         match stream.read(data) {
@@ -131,8 +127,8 @@ impl Reader {
 
 pub(super) type Connection = (usize, TcpStream);
 
-/// The number of threads that establish connections one by one. With many, flows do not wait for
-/// each other's round trips.
+/// The number of threads that open connections: with many, flows do not wait for each other's round
+/// trips.
 const CONNECTORS: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -173,19 +169,18 @@ fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>,
     Ok(made.into_iter().collect::<Result<Vec<_>, Trouble>>()?.into_iter().flatten().collect())
 }
 
-/// Writes unlimited data to connections, and samples their state.
+/// Writes unlimited data or conversations to connections, and samples their state.
 pub(super) struct Writer {
     stage: Arc<Stage>,
     /// Per flow.
     samples: Vec<Vec<TcpSample>>,
-    /// Per flow; `None` if another host sends it, or it has ended.
+    /// Per flow; `None` if another host sends the flow, or the flow has ended.
     connections: Vec<Option<TcpStream>>,
     /// Connections that other hosts opened for this host to write to.
     opened: Receiver<Connection>,
 }
 
 impl Writer {
-    /// A writer for `own`, the connections that this host opened, and for those from `opened`.
     pub(super) fn new(stage: &Arc<Stage>, own: Vec<Connection>, opened: Receiver<Connection>) -> Writer {
         let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
         own.into_iter().for_each(|(flow, stream)| connections[flow] = Some(stream));
@@ -193,7 +188,7 @@ impl Writer {
         Writer { stage: Arc::clone(stage), samples, connections, opened }
     }
 
-    /// Runs until the end of the run; returns the senders' states, per flow.
+    /// Returns the senders' states, per flow.
     pub(super) fn run(mut self) -> io::Result<Vec<Vec<TcpSample>>> {
         let start = self.stage.start();
         let every = self.stage.traffic.tcp_every_ns.map(|ns| Duration::from_ns(ns.max(1)));
@@ -253,8 +248,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a message of a conversation, and reads data from the peer. Returns whether the
-    /// connection is alive.
     fn talk(&mut self, flow: usize) -> bool {
         let Sends::Talk { payload, .. } = self.stage.traffic.flows[flow].sends else { return false };
         let Some(stream) = &mut self.connections[flow] else { return false };
@@ -266,8 +259,8 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Writes data until `stop`, then closes the connection, which removes it from the polled
-    /// descriptors.
+    /// Writes `data` to the flow's connection, or closes it after `stop` or an error. Closing
+    /// removes it from the polled descriptors.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {
@@ -296,9 +289,9 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// Opens a connection with the sender's congestion control. It is set before the connection is
-/// established: a later change from BBR, a common default, would leave BBR's pacing active.
-/// Accepted connections start with the listener's control.
+/// Connects a flow. Sets congestion control first, because a later change from BBR, a common
+/// default, would leave BBR's pacing active. Accepted connections start with the listener's
+/// control.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -58,7 +58,6 @@ impl Tap {
 }
 
 impl Tap {
-    /// Waits until the interface exists again, and opens it. Gives up when the run is over.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
             match AfPacket::open(HOST.name) {
@@ -88,8 +87,7 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        // A flow is identified by the port of the host that opened it, which is the other host or
-        // this one.
+        // A flow is identified by the port of the host that opened it.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
             of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));
@@ -103,9 +101,9 @@ impl Tapped {
     }
 }
 
-/// The bytes on the link of a frame of `len` bytes whose payload starts at `payload`. Counts all
-/// packets of a super-packet that the kernel will split into segments of `segment` bytes; 0 means
-/// one packet.
+/// The bytes on the link of a frame of `len` bytes whose payload starts at `payload`. If `segment`
+/// is not 0, counts the packets, of up to `segment` payload bytes, into which the kernel will split
+/// the frame.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

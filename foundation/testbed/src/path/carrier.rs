@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_ms(20);
 
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
-    /// The ports, by side. Each port is at the end of the direction that leads to its side.
+    /// The ports, by side. A port also holds the frames that travel to its side.
     ports: [WiredPort<P>; 2],
     malformed: u64,
     scratch: Box<[u8]>,
@@ -31,7 +31,7 @@ impl<P: Port + AsFd> Carrier<P> {
     }
 
     /// Carries frames until `is_over`. The path's run starts at `begins_ns` of the monotonic clock,
-    /// which is zero until the start is known.
+    /// which is zero until known.
     pub(super) fn run(&mut self, is_over: &AtomicBool, begins_ns: &AtomicU64) -> Result<Carried, PortError> {
         clock::wake_precisely();
         while !is_over.load(Ordering::Relaxed) {
@@ -56,8 +56,6 @@ impl<P: Port + AsFd> Carrier<P> {
         })
     }
 
-    /// Receives the frames that have arrived at `side`, sends those due at the other side, and
-    /// returns the number of arrivals.
     fn pass_from(&mut self, side: Side) -> Result<u64, PortError> {
         let Carrier { ports: [left, right], malformed, scratch } = self;
         let (from, to) = match side {

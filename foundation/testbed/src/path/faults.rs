@@ -1,4 +1,4 @@
-//! The faults of a wire, as data that can be passed to another process.
+//! Faults of a wire, as data for another process.
 
 use fairwire_core::{
     DelayStep, DelayTrace, Duration, GilbertElliott, Jitter, Loss, Outage, Rng, Seed, Time, WireLaw,
@@ -6,12 +6,12 @@ use fairwire_core::{
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The faults of a [wire](fairwire_core::Wire), as plain data; none by default.
+/// The faults of a [wire](fairwire_core::Wire); none by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faults {
     /// Changes of the delay, sorted by time: the time and the new delay, in nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Delays that repeat with a period, instead of `delays_ns` and the path's constant delays.
+    /// Periodic delays, instead of `delays_ns` and the path's constant delays.
     #[serde(default)]
     pub delay_trace_ns: Option<RepeatedDelays>,
     /// Outages, in which all packets are lost, sorted by time: start and end, nanoseconds.
@@ -26,7 +26,7 @@ pub struct Faults {
     pub jitter_in_order: bool,
     /// May a faster packet arrive before an earlier one?
     pub overtakes: bool,
-    /// The fraction of packets held back, and the time for which they are held, nanoseconds.
+    /// The fraction of packets held back, and the holding time, nanoseconds.
     pub reorder: Option<(f64, u64)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
@@ -50,13 +50,13 @@ pub struct Losses {
     pub when_bad: f64,
 }
 
-/// The number of draws from a jitter distribution. Their mean is usually within 1/256 of a standard
-/// deviation of the distribution's mean.
+/// The number of draws of jitter. Their mean usually differs from the distribution's mean by less
+/// than 1/256 of a standard deviation.
 const DRAWS: usize = 1 << 16;
 
 impl Faults {
-    /// The faults of `law`. A jitter distribution cannot be passed on, so its values are drawn in
-    /// advance, under `seed`.
+    /// The faults of `law`. A jitter distribution cannot be sent to another process, so its values
+    /// are drawn in advance, with `seed`.
     pub fn of(law: &WireLaw, seed: Seed) -> Self {
         let mut rng = seed.stream("path/jitter");
         let mut memory = None;
@@ -82,7 +82,7 @@ impl Faults {
         }
     }
 
-    /// Faults that are only independent losses with the probability `part`.
+    /// Independent losses with the probability `part`.
     pub fn losing(part: f64) -> Self {
         Faults { losses: Loss::from(part).into(), ..Faults::default() }
     }
@@ -192,7 +192,6 @@ mod tests {
         );
     }
 
-    /// Jitter whose draws rise by one.
     #[derive(Debug)]
     struct Rising;
 
@@ -227,8 +226,8 @@ mod tests {
         let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
         let mean = draws.iter().sum::<f64>() / 40_000.0;
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
-        // The standard deviation is 12 / sqrt(12) = 3.46 ms. For the mean of 40 000 draws from 65
-        // 536 values it is 0.022 ms; the limit is four times that.
+        // The values have a standard deviation of 12 / sqrt(12) = 3.46 ms. The mean of 40 000 draws
+        // from 65 536 values has one of 0.022 ms; the limit is four times that.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
         // The relative error of a uniform distribution's standard deviation is sqrt(0.8 / 4n): 0.2
         // % for the draws, and 0.2 % for the values.

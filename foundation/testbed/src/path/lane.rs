@@ -1,4 +1,4 @@
-//! One direction of a wire, which holds frames until they are due.
+//! One direction of a wire.
 
 use super::plan::{FaultCounts, Path, Run};
 use crate::side::Side;
@@ -9,16 +9,15 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// The most bytes in transit in one direction: twice the bytes of half a second at 1 Gbit/s.
+/// The maximum number of bytes in transit: about those of one second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
-/// Frames in transit, next due first.
 #[derive(Debug)]
 pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
     wire: Option<Wire>,
-    /// The path's run. The faults start with it, or immediately if it is `None`.
+    /// The counted part of the run. Faults start with the run, or immediately if `None`.
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,
@@ -31,7 +30,7 @@ pub(super) struct Held {
     taken: u64,
     /// Counts of the faults.
     pub counts: FaultCounts,
-    /// Frames that found no room.
+    /// Frames lost for lack of room.
     pub overflowed: u64,
 }
 
@@ -48,7 +47,6 @@ impl Travelling {
 }
 
 impl Held {
-    /// The direction of `path` that ends at `side`, initially empty.
     pub(super) fn new(path: &Path, side: Side) -> Self {
         let lane = path.to(side);
         let default = match side {
@@ -70,8 +68,7 @@ impl Held {
         }
     }
 
-    /// A wire with the delay `delay` for all packets, and the faults of `wire`, if any. Its time
-    /// zero is `start`.
+    /// `start` is the wire's time zero.
     pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
         Held {
             delays: Vec::new(),
@@ -149,8 +146,8 @@ impl Held {
         self.taken += 1;
     }
 
-    /// The flow of a packet. The flow's port is the source port in one direction, and the
-    /// destination port in the other.
+    /// The frame's flow. The flow's port is the source port in one direction, and the destination
+    /// port in the other.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
-//! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds the path, so a
-//! gateway under test needs no wire. A program that forwards can have these faults behind [its
-//! ports](WiredPort). Linux's netem is similar, but many kernels lack it.
+//! [wire](fairwire_core::Wire) applies. A separate host holds the path, so a gateway under test
+//! does not apply the faults itself. A program that forwards can instead apply these faults at [its
+//! ports](WiredPort).
 //!
-//! Super-packets are split, as by a network card, so that frames are held, delayed and lost as on a
-//! wire. Frames that find no room among the held ones are lost and [counted](Carried::overflowed).
+//! Super-packets are split, as by a network card, so frames are delayed and lost singly. A frame is
+//! lost and [counted](Carried::overflowed) if too many bytes are in transit.
 
 mod carrier;
 mod faults;
@@ -61,10 +61,11 @@ impl Side {
 }
 
 impl PathHost {
-    /// Creates a host without neighbours. This thread stays at the host.
+    /// Creates a host without neighbours. This thread moves there, and stays.
     pub fn new() -> Result<Self, Trouble> {
         let host = Host::new()?;
-        // Without IPv6, only the hosts' traffic is on the wire.
+        // Without IPv6, this host's kernel sends nothing, so only the neighbours' traffic is on the
+        // wire.
         let silence = "net/ipv6/conf/default/disable_ipv6";
         if File::new("/proc/sys").join(silence).exists() {
             host.set_variable(silence, "1")?;
@@ -72,8 +73,8 @@ impl PathHost {
         Ok(PathHost { host, work: None })
     }
 
-    /// Creates a wire of this MTU to the interface of the host `other` at `side`, and brings this
-    /// end up.
+    /// Creates a wire of this MTU from this host's end at `side` to the end `other`. Brings this
+    /// host's end up.
     pub fn join(&self, side: Side, other: (&Host, End<'_>), mtu: u32) -> Result<(), Trouble> {
         let here = side.path_end();
         self.host.join(other.0, Wire { here, there: other.1, mtu })?;

@@ -1,4 +1,4 @@
-//! The description of a path and the counts of its frames, as data for other processes.
+//! A path's description and frame counts, as data for other processes.
 
 use super::faults::Faults;
 use crate::side::Side;
@@ -14,12 +14,12 @@ pub struct Path {
     pub to_source: Lane,
     /// The seed of the random fates of packets.
     pub seed: u64,
-    /// The run of the path: faults start with the run, after connections are established. If
-    /// `None`, faults start immediately, and all are counted.
+    /// The counted part of the run. Faults start with the run, after connections are established.
+    /// If `None`, they start immediately, and all are counted.
     pub run: Option<Run>,
 }
 
-/// The run of a path.
+/// The part of a run in which faults are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The start of counting, nanoseconds after the run's start.
@@ -36,15 +36,15 @@ pub struct Lane {
     pub flows_ns: Vec<u64>,
     /// The delay of all other packets, nanoseconds.
     pub others_ns: u64,
-    /// The wire's faults for IP packets; packets for address resolution are exempt.
+    /// Faults of IP packets; address resolution is exempt.
     pub faults: Faults,
     /// The name of the wire's random streams; if empty, the direction's name.
     pub name: String,
 }
 
 impl Path {
-    /// A path with one round-trip time per flow, spent entirely in the direction to the source:
-    /// data pass immediately.
+    /// A path with one round-trip time per flow, which entirely delays packets to the source.
+    /// Packets to the sink pass immediately.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
@@ -74,7 +74,7 @@ pub struct Carried {
     pub faults: FaultCounts,
     /// Frames lost because too many bytes were in transit.
     pub overflowed: u64,
-    /// Frames lost for other reasons: not fetched in time, refused by the interface, or without a
+    /// Frames lost for other reasons: fetched too late, refused by the interface, or without a
     /// valid header.
     pub failed: u64,
     /// CPU time, nanoseconds.

@@ -7,20 +7,20 @@ use fairwire_linux::port::{
 };
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A port whose frames pass a wire before they are sent: they may be delayed, duplicated or lost.
+/// A port whose frames pass a wire before they are sent.
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,
     pub(super) held: Held,
     leaves_at: Time,
-    /// Frames that left the wire, and the number of these that the port refused.
+    /// Frames that left the wire, including those that the port then refused.
     pub(super) came_out: u64,
     pub(super) refused: u64,
 }
 
 impl<P: Port> WiredPort<P> {
-    /// `port` behind a wire with this delay and the faults of `wire`, if any. The wire's time zero
-    /// is `start`.
+    /// Puts a delay and the faults of `wire`, if any, before `port`. Time zero of `wire` is
+    /// `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
     }

@@ -12,10 +12,10 @@ const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const VERSION: u16 = 1;
 
-/// Byte order, version and length of a section.
+/// Bytes of a section header before its options: byte order, version and section length.
 const SECTION_BYTES: usize = 16;
 
-/// Block type, length, and length again.
+/// Bytes around a block's body: type, length, and length again.
 const FRAME_BYTES: usize = 12;
 
 const END_OF_OPTIONS: u16 = 0;
@@ -37,8 +37,7 @@ pub(super) struct Blocks<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link_type: u16,
-    /// The unit of time as a number n: 10^-n seconds, or 2^-n if the highest bit is set, with n in
-    /// the other bits.
+    /// The unit of time: 10^-n seconds, or 2^-n if the highest bit is set. The other bits are n.
     resolution: u8,
     offset_s: i64,
 }
@@ -119,8 +118,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Reads the packet in `body`, of an enhanced or obsolete packet block. Up to the data, both
-    /// have the same layout, except for the interface's number.
+    /// Reads an enhanced or obsolete packet block. Up to the data, both have the same layout,
+    /// except for the interface's number.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
         let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Short { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);
@@ -186,8 +185,7 @@ impl Interface {
         } else {
             10_u128.checked_pow(exponent).map_or(0, |per_second| scaled / per_second)
         };
-        // `since` is at most 2^94 and the offset at most 2^93, so neither the product nor the sum
-        // overflows.
+        // `since` is at most 2^94 and the offset at most 2^93, so nothing overflows.
         let time = since.cast_signed() + i128::from(self.offset_s) * 1_000_000_000;
         time.clamp(0, u64::MAX.into()) as u64
     }

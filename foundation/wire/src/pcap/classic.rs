@@ -20,7 +20,6 @@ pub(super) struct Classic<'a> {
 }
 
 impl<'a> Classic<'a> {
-    /// Opens a file; `None` if it has another format.
     pub(super) fn open(file: &'a [u8]) -> Option<Result<Self, CaptureError>> {
         let magic = ByteOrder::Big.u32(file, 0)?;
         let orders = [(magic, ByteOrder::Big), (magic.swap_bytes(), ByteOrder::Little)];

@@ -7,7 +7,6 @@ use core::fmt;
 use fairwire_core::Ecn;
 
 struct Kind {
-    /// Its numbers in capture files.
     numbers: &'static [u16],
     name: &'static str,
     /// Finds the packet and its type. `None` if the frame is encrypted, has no data, or was
@@ -22,14 +21,13 @@ struct Found<'a> {
 }
 
 enum Packet<'a> {
-    /// A frame from its Ethernet header on.
     Ethernet(&'a [u8]),
     Ip(&'a [u8]),
     /// A packet with the EtherType of its first header.
     Typed(u16, &'a [u8]),
 }
 
-/// All known link types. 12 and 14 are raw IP in files of some BSDs.
+/// 12 and 14 are raw IP in files of some BSDs.
 const KINDS: [Kind; 14] = [
     Kind { numbers: &[0, 108], name: "null and loopback", find: |data| ip(data, 4) },
     Kind { numbers: &[1], name: "Ethernet", find: |data| found(Packet::Ethernet(data), 0) },
@@ -61,7 +59,6 @@ pub(super) struct Parsed {
     pub pseudo: u32,
 }
 
-/// Parses `data`, captured on a link of this type; `None` if its layout is unknown.
 pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     let kind = KINDS.iter().find(|kind| kind.numbers.contains(&link_type))?;
     let Some(Found { packet, pseudo }) = (kind.find)(data) else {
@@ -79,8 +76,6 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// The start of `packet`, with all its headers, as a frame of the type `ethertype` with zeros as
-/// addresses.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -90,7 +85,6 @@ fn found(packet: Packet<'_>, pseudo: usize) -> Option<Found<'_>> {
     Some(Found { packet, pseudo })
 }
 
-/// An IP packet after `skipped` bytes. The first octet gives the version.
 fn ip(data: &[u8], skipped: usize) -> Option<Found<'_>> {
     found(Packet::Ip(data.get(skipped..)?), 0)
 }
@@ -99,15 +93,14 @@ fn typed(data: &[u8], ethertype: usize, at: usize) -> Option<Found<'_>> {
     found(Packet::Typed(u16_at(data, ethertype)?, data.get(at..)?), 0)
 }
 
-/// A packet in PPP, with or without its address and control octets (RFC 1662), after `pseudo`
-/// bytes.
+/// A PPP packet after `pseudo` bytes. Its address and control octets (RFC 1662) may be absent.
 fn ppp(data: &[u8], pseudo: usize) -> Option<Found<'_>> {
     let framing = if array_at(data, pseudo) == Some([0xff, 0x03]) { 2 } else { 0 };
     ppp_protocol(data, pseudo + framing, pseudo)
 }
 
-/// A packet after the PPP protocol at `at`. The protocol has two octets, or one if its first octet
-/// is odd (RFC 1661, section 2).
+/// A PPP packet with its protocol at `at`: one octet if its first octet is odd, otherwise two (RFC
+/// 1661, section 2).
 fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     let first = u8_at(data, at)?;
     let (protocol, len) = if first & 1 == 1 { (first.into(), 1) } else { (u16_at(data, at)?, 2) };
@@ -119,8 +112,8 @@ fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     found(Packet::Typed(ethertype, data.get(at + len..)?), pseudo)
 }
 
-/// A packet in PPP with HDLC framing, or in Cisco's HDLC, which has another address octet (RFC
-/// 1547, section 4.3.1).
+/// PPP with HDLC framing, or Cisco's HDLC, which has another address octet (RFC 1547, section
+/// 4.3.1).
 fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     match u8_at(data, 0)? {
         0x0f | 0x8f => typed(data, 2, 4),
@@ -128,7 +121,7 @@ fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// An 802.11 frame. The radiotap header (radiotap.org) before it was not sent.
+/// An 802.11 frame after a radiotap header (radiotap.org), which was not on the wire.
 fn radiotap(data: &[u8]) -> Option<Found<'_>> {
     let little = |at| array_at(data, at).map(u16::from_le_bytes);
     let len = little(2)?.into();

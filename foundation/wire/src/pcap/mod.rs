@@ -1,12 +1,11 @@
-//! Reads captures: pcap and pcapng files that are entirely in memory.
+//! Reads captures that are entirely in memory.
 //!
-//! - pcap (draft-ietf-opsawg-pcap): both byte orders, and time stamps in microseconds or
-//!   nanoseconds.
+//! - pcap (draft-ietf-opsawg-pcap): both byte orders; time stamps in microseconds or nanoseconds.
 //! - pcapng (draft-ietf-opsawg-pcapng): any number of sections and interfaces, in either byte
-//!   order; enhanced packet blocks and the obsolete packet blocks; time stamps of any resolution
-//!   and offset. Other blocks are skipped. A simple packet block has no time and is refused.
+//!   order; enhanced and obsolete packet blocks; time stamps of any resolution and offset. A simple
+//!   packet block has no time and is refused; other blocks are skipped.
 //!
-//! No input, however hostile, makes the reader panic, and no allocation depends on a length field.
+//! No input makes the reader panic, and no allocation depends on a length field.
 
 mod blocks;
 mod classic;
@@ -34,7 +33,7 @@ pub struct Record<'a> {
     pub traced_at: Option<u32>,
 }
 
-/// The reason why a capture cannot be read, or not to its end.
+/// Why a capture cannot be read to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -49,7 +48,7 @@ pub enum CaptureError {
     /// An unknown version of the format.
     #[error("the header at byte {at} is of version {given}; version {allowed} is read")]
     Version {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
         /// The major version of the file.
         given: u16,
@@ -59,19 +58,19 @@ pub enum CaptureError {
     /// The file ends within a header, a record or a block.
     #[error("the capture ends in the header, record or block at byte {at}")]
     Truncated {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
     },
     /// A complete block that is too short for the fields of its type.
     #[error("the block at byte {at} is too short for what it holds")]
     Short {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
     },
     /// A length that contradicts the block or file around it.
     #[error("the record or block at byte {at} has a length of {given} B, which cannot be right")]
     Length {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
         /// The length in the file.
         given: u32,
@@ -79,13 +78,13 @@ pub enum CaptureError {
     /// A section without a valid byte order.
     #[error("the section at byte {at} has no valid byte order")]
     ByteOrder {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
     },
     /// A packet of an undescribed interface.
     #[error("the packet at byte {at} is of interface {given}, which is not described before it")]
     Interface {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
         /// The interface's number.
         given: u32,
@@ -93,7 +92,7 @@ pub enum CaptureError {
     /// A simple packet block.
     #[error("the packet at byte {at} has no time (a simple packet block)")]
     NoTime {
-        /// The location, in bytes from the start of the file.
+        /// Bytes from the file's start.
         at: usize,
     },
     /// Packets of a link with unknown headers.
@@ -107,7 +106,7 @@ pub enum CaptureError {
 /// The largest packet, as in libpcap.
 pub const MAX_BYTES: u32 = 262_144;
 
-/// The packets of a capture, in the order of the file, up to the first error.
+/// The packets of a capture, in file order, up to the first error.
 #[derive(Debug)]
 pub struct Records<'a> {
     format: Option<Format<'a>>,
@@ -152,7 +151,7 @@ pub struct FlowPacket {
     pub at: Duration,
     /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance.
+    /// Its flow (5-tuple), numbered from 0 in order of appearance.
     pub flow: u32,
     /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
     pub ecn: Ecn,
@@ -165,8 +164,8 @@ pub struct Offered {
     pub at: Duration,
     /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; numbers repeat
-    /// after 65 536 flows.
+    /// Its flow (5-tuple), numbered from 0 in order of appearance; numbers repeat after 65 536
+    /// flows.
     pub flow: u16,
     /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
     pub ecn: Ecn,
@@ -175,17 +174,16 @@ pub struct Offered {
 /// The packets of a capture, sorted by time, with unique flow numbers. Packets without bytes are
 /// omitted.
 ///
-/// Flows are identified in bare IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco
-/// HDLC, 802.11 (with or without radiotap), Linux's two "cooked" captures and BSD loopback.
-/// Unidentified packets form one flow, and [`notes`] counts them. A packet of another link type is
-/// an error. The bytes of a radiotap header or of a direction octet do not count.
+/// Flows are identified in bare IP packets, and after Ethernet, PPPoE, PPP, Cisco HDLC, 802.11
+/// (with or without radiotap), Linux's two "cooked" captures and BSD loopback. Unidentified packets
+/// form one flow, and [`notes`] counts them. Another link type is an error. The bytes of a radiotap
+/// header or of a direction octet do not count.
 ///
-/// A capture that ends within a packet yields the packets before it, and [`notes`] reports this. A
-/// capture that ends within its first packet is an error.
+/// A capture that ends within a packet yields the packets before it; if there are none, it is an
+/// error.
 ///
-/// A fairwire trace records a packet when it arrives at a link, when it leaves, at the next link,
-/// and when it is delivered. Each packet counts once, at the interface where its flow first
-/// appears, which is where the flow enters the network.
+/// A fairwire trace records a packet at several interfaces. Each packet counts once, at the
+/// interface where its flow first appears.
 pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();
@@ -215,7 +213,7 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// Notes on a capture whose packets are [`seen`]: the number of frames without a packet after the
+/// Notes on a capture that [`seen`] can read: the number of frames without a packet after the
 /// link's headers, and the location of a truncation.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);

@@ -80,7 +80,6 @@ fn read(file: &[u8]) -> Result<Vec<Record<'_>>, CaptureError> {
     records(file)?.collect()
 }
 
-/// A frame with Ethernet, IPv4 and UDP headers, from port `port` to port 53, without payload.
 fn frame(port: u16) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
     frame.extend([0x45, 0x02, 0, 28, 0, 1, 0x40, 0, 64, 17, 0x26, 0xcc, 10, 0, 0, 1, 10, 0, 0, 2]);

@@ -1,19 +1,18 @@
-//! Splits super-packets of segmentation offload into the frames that a wire carries.
+//! Splits super-packets of segmentation offload into the frames that a network card would have
+//! sent, with complete checksums.
 //!
-//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If these
-//! were queued unchanged, bursts rather than packets would share the link. [`split`] turns each
-//! super-packet into the frames that a network card would have sent, with complete checksums:
+//! TCP between local stacks arrives in packets of up to 64 KiB. If these were queued unchanged,
+//! bursts rather than packets would share the link. [`split`] corrects in each frame:
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
 //! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC
 //!   3168, section 6.1.2); the urgent pointer still points at the same octet; checksum.
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
-//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it is corrected:
+//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every outer header is corrected:
 //!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums if present.
 //!
-//! Any other frame is passed on once. If its checksum is partial, [`split`] completes it; for SCTP,
-//! this is a CRC32c.
+//! Any other frame is passed on once, with its partial checksum completed (CRC32c for SCTP).
 
 mod tunnel;
 
@@ -28,26 +27,25 @@ use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
-/// The largest frame of a super-packet, in bytes: Ethernet with its VLAN tags, and the longest IPv6
-/// packet that is not a jumbogram. A scratch buffer of this size always suffices.
+/// The largest frame of a super-packet, in bytes: Ethernet with VLAN tags, and the longest IPv6
+/// packet that is not a jumbogram.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
-/// The smallest segment that Linux sends: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes
-/// of options. Smaller segments would only add work.
+/// `TCP_MIN_GSO_SIZE` of Linux: the minimum MSS of 48, minus 40 bytes of options.
 pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
-/// The most datagrams that Linux sends in one super-packet: `UDP_MAX_SEGMENTS`.
+/// `UDP_MAX_SEGMENTS` of Linux.
 const MAX_UDP_SEGMENTS: usize = 128;
 
 const TCP_CHECKSUM: u16 = 16;
 const UDP_CHECKSUM: u16 = 6;
 const SCTP_CHECKSUM: u16 = 8;
 
-/// A mismatch between a frame and its virtio-net header. No frame was passed on.
+/// A mismatch between a frame and its virtio-net header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
-    /// A type of super-packet that this crate cannot split.
+    /// An unsupported type of super-packet.
     #[error("gso_type {given:#04x} is not supported; allowed: none (0), TCPv4 (1), TCPv6 (4), UDP_L4 (5)")]
     UnsupportedKind {
         /// The given type.
@@ -129,9 +127,9 @@ pub enum SplitError {
 /// Splits `frame`, which starts with its Ethernet header, into frames of wire size. Passes them to
 /// `out` in order, and returns their number.
 ///
-/// Frames are built in `scratch`. It needs [`MAX_FRAME_BYTES`] for a super-packet, and the frame's
-/// length for any other frame. A frame that needs no change is passed on in place. After an error,
-/// nothing has been passed on.
+/// `scratch` needs [`MAX_FRAME_BYTES`] for a super-packet, and the frame's length for any other
+/// frame. A frame that needs no change is passed on in place. After an error, nothing has been
+/// passed on.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,
@@ -175,12 +173,11 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
     scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
 }
 
-/// Completes the checksum of a frame that is not a super-packet. The checksum does not cover
-/// Ethernet padding after the IP packet.
+/// Completes a partial checksum, which does not cover Ethernet padding after the IP packet.
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
-    // Only SCTP has its checksum at this offset, so it is recognised even inside a tunnel.
+    // Only SCTP has its checksum at this offset, even inside a tunnel.
     let is_sctp = partial.csum_offset == SCTP_CHECKSUM;
     let is_done = if is_sctp {
         crc32c::complete_sctp(packet, partial.csum_start.into())
@@ -194,8 +191,7 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` describes, by its own transport header or
-/// that of a packet in a tunnel.
+/// Checks that `frame`, or a packet in its tunnel, is the super-packet that `vnet` describes.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {
@@ -218,8 +214,7 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
 fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
     let (network, transport) = (headers.network?, headers.transport?);
     let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);
-    // An IEEE 802.3 frame is excluded. Its length field cannot express a super-packet, and its
-    // segments would need another value.
+    // The length field of an IEEE 802.3 frame cannot express a super-packet.
     let is_whole = network.fragment == Fragment::Whole && headers.between != Between::Snap;
     (is_named && is_whole).then_some(Found { network, transport, wraps: Wraps::of(headers) })
 }

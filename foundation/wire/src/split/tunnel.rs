@@ -1,15 +1,15 @@
 //! Finds the transport header of a super-packet inside a tunnel, and every header around it that
 //! has a length or a checksum.
 //!
-//! The kernel reports the type of a tunnel's *inner* packet and, by `csum_start`, the location of
-//! its transport header. [`find`] walks from the outer header to that location. The headers in
-//! between may be IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348),
-//! Geneve (RFC 8926), PPPoE and VLAN tags.
+//! The kernel reports the type of the *inner* packet and, by `csum_start`, the start of its
+//! transport header. [`find`] walks there from the outer header. The headers in between may be IP
+//! in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE and
+//! VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
-//! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. Its length must
-//! agree with the packet around it and, in IPv4, its checksum must be correct. The transport header
-//! must contain the sum of its pseudo header.
+//! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. This header's
+//! length must agree with the enclosing packet and, in IPv4, its checksum must be correct. The
+//! transport header must contain the sum of its pseudo header.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -25,8 +25,6 @@ pub(super) struct Wanted {
     pub(super) place: Option<(usize, usize)>,
 }
 
-/// The result: the IP and transport headers whose payload must be split, and the headers around
-/// them.
 pub(super) struct Found {
     pub(super) network: Network,
     pub(super) transport: Transport,
@@ -40,12 +38,11 @@ pub(crate) struct Wraps {
     count: usize,
 }
 
-/// The most headers around a packet, to bound the work. VXLAN over PPPoE has four.
+/// The maximum headers around a packet, to bound the work. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
 #[derive(Clone, Copy)]
 enum Wrap {
-    /// An IPv4 header at `at`, of `bytes` bytes.
     Ipv4 {
         at: usize,
         bytes: usize,
@@ -53,7 +50,7 @@ enum Wrap {
     Ipv6 {
         at: usize,
     },
-    /// A UDP header, and the addresses and the protocol of the IP header around it.
+    /// `addresses` is the start of the addresses in the IP header before UDP.
     Udp {
         at: usize,
         addresses: usize,
@@ -70,7 +67,6 @@ enum Wrap {
 }
 
 impl Wraps {
-    /// The headers of `headers` that are around its IP header.
     pub(super) fn of(headers: &Headers) -> Wraps {
         let mut wraps = Wraps::default();
         if let (Between::Pppoe, Some(network)) = (headers.between, headers.network) {
@@ -101,8 +97,8 @@ impl Wraps {
         })
     }
 
-    /// Corrects these headers in `segment`, number `index` of the segments of `frame` and otherwise
-    /// complete. The innermost comes first, because each checksum covers the contents.
+    /// Corrects these headers in the otherwise complete `segment`, number `index` of `frame`. The
+    /// innermost header comes first, because each checksum covers the contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -111,7 +107,8 @@ impl Wraps {
 }
 
 impl Wrap {
-    /// Corrects this header. Earlier checks keep segments within the range of the length fields.
+    /// Corrects this header in `segment`. Earlier checks keep segments within the range of the
+    /// length fields.
     fn write(self, frame: &[u8], segment: &mut [u8], index: usize) {
         let len = segment.len();
         match self {
@@ -156,7 +153,6 @@ enum Next {
     Ip(Network),
     /// The Ethernet header of an inner frame.
     Ethernet(usize),
-    /// The start of an unknown header.
     Unknown(usize),
 }
 
@@ -189,7 +185,7 @@ struct Walk<'a> {
     frame: &'a [u8],
     wanted: Wanted,
     wraps: Wraps,
-    /// The required end of every inner packet, which is the end of the outermost packet.
+    /// The end of the outermost packet, where every inner packet must end.
     end: Option<usize>,
 }
 
@@ -200,8 +196,6 @@ impl Walk<'_> {
             && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
     }
 
-    /// Is `network` the complete header of a packet that states its length, and ends where the
-    /// packet around it ends?
     fn fits(&self, network: &Network) -> bool {
         network.fragment == Fragment::Whole
             && !network.is_truncated
@@ -257,7 +251,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Skips GRE's optional checksum, key and sequence number, in this order.
     fn past_gre(&mut self, at: usize) -> Option<Next> {
         let flags = u16_at(self.frame, at)?;
         if flags & !(GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE) != 0 {
@@ -342,7 +335,7 @@ const GRE: u8 = 47;
 const GRE_CHECKSUM: u16 = 0x8000;
 const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
-/// The type of an entire Ethernet frame (RFC 1701, section "Protocol Type").
+/// RFC 1701, section "Protocol Type".
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
 /// The most bytes examined for an IPv6 header and its extensions in an unknown tunnel.
 const MAX_IPV6_BYTES: usize = 40 + 64 * 8;

@@ -20,14 +20,12 @@ fn packet(port: u16) -> Vec<u8> {
     [&ip[..], &port.to_be_bytes(), &[0, 53, 0, 8, 0, 0]].concat()
 }
 
-/// The flows and sizes of three packets of 100 bytes. The first and the third have the same port.
 fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
     let file = file(link_type, &[4000, 4001, 4000].map(of), 100);
     offered(&file).expect("a capture").iter().map(|packet| (packet.flow, packet.bytes)).collect()
 }
 
-/// Headers written by hand for an IPv4 packet: the link type, the headers, and how many of a
-/// record's 100 bytes count as the packet.
+/// Link type, headers before an IPv4 packet, and how many of a record's 100 bytes count.
 fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
     let addresses = [[2; 6], [4; 6], [6; 6]].concat();
@@ -35,8 +33,7 @@ fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let data =
         |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
     let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];
-    // A second bitmap follows the first. The fields are the time, and flags that announce a padded
-    // header.
+    // Two bitmaps, the time, and flags that announce a padded header.
     let padded: &[u8] =
         &[0, 0, 25, 0, 0x03, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0x20];
     let session = [0x11, 0x00, 0x00, 0x07, 0x00, 0x1e, 0x00, 0x21];

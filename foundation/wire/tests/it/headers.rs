@@ -96,9 +96,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// Has the fragment an authentication header after its fragment header? Our walk over extension
-/// headers ends at the fragment header, so all fragments of a packet are read alike. etherparse
-/// walks on.
+/// Our walk over extension headers ends at the fragment header, so that all fragments of a packet
+/// are read alike. etherparse continues.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -334,7 +333,6 @@ fn ip_is_found_after_at_most_eight_vlan_tags() {
 }
 
 proptest! {
-    /// IP in an encapsulation has the flow, codepoint, mark and payload of plain IP.
     #[test]
     fn ip_in_pppoe_llc_and_snap_reads_as_on_ethernet(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
         let plain = recipe.frame();
@@ -356,8 +354,8 @@ proptest! {
         for len in 0..frame.len() {
             parse(&frame[..len]); // no truncation does harm
         }
-        // This octet makes the PPPoE protocol that of keep-alives, or the SNAP type that of another
-        // organisation: neither is IP.
+        // This octet makes PPPoE carry keep-alives, and SNAP a type of another organisation:
+        // neither is IP.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());

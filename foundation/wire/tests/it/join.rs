@@ -99,7 +99,6 @@ fn segments_that_are_too_short_for_a_super_packet_are_not_joined() {
         let (frame, vnet) = super_packet(true, 2 * 8, 8, false);
         let mut frames = parts(&frame, &vnet);
         frames.iter_mut().for_each(|frame| frame.truncate(frame.len() - (8 - size)));
-        // The second segment continues at the new end of the first.
         let at = 14 + 20 + 4;
         let sequence = (u32::MAX - 3000 + size as u32).to_be_bytes();
         frames[1][at..at + 4].copy_from_slice(&sequence);

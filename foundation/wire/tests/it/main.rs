@@ -1,5 +1,4 @@
-//! Integration tests of the wire formats. They are one binary, because each binary links all
-//! crates.
+//! Integration tests, in one binary, because each binary links all crates.
 
 mod captures;
 mod checksum;

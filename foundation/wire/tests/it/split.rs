@@ -110,7 +110,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// `gso_size`, but at least 8 bytes for TCP, and for UDP a size that gives at most 128 datagrams.
+/// `gso_size`, raised if necessary: TCP needs at least 8 bytes, and UDP at most 128 datagrams.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -119,7 +119,6 @@ fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     }
 }
 
-/// The headers of `frame`, with every field that may differ between segments set to zero.
 fn without_what_differs(frame: &[u8]) -> Vec<u8> {
     let headers = parse(frame);
     let (network, transport) = (headers.network.unwrap(), headers.transport.unwrap());
@@ -292,7 +291,6 @@ fn v6_recipe(extensions: Vec<Extension>) -> Recipe {
     Recipe { network, ..tcp_recipe(3000) }
 }
 
-/// The error that refuses a super-packet of TCP over IPv4, after `change` to its virtio-net header.
 fn refused(recipe: &Recipe, change: impl Fn(&mut VnetHeader)) -> SplitError {
     let (frame, mut vnet) = super_packet(recipe, 1448);
     change(&mut vnet);
@@ -383,8 +381,8 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Each payload is one word. If it is zero, the checksum is c. If it is c, the checksum is c
-    // minus c: a zero, which is sent as 0xffff.
+    // Each segment's payload is one word. For the word zero, the checksum is c. For the word c, c -
+    // c is 0, which is sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
@@ -407,8 +405,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// On veth, SCTP leaves its checksum to the hardware with the same flag as other protocols. But it
-/// is a CRC32c in little-endian order.
+/// On veth, SCTP leaves its checksum, a little-endian CRC32c, to the hardware, with the flag of TCP
+/// and UDP.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];
@@ -424,8 +422,8 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // CRC32c from its definition, bit by bit: a division by the polynomial whose reflected form is
-    // 0x82f63b78, with start and end complemented.
+    // CRC32c by definition: division by the polynomial whose reflected form is 0x82f63b78. The
+    // initial and the final value are complemented.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

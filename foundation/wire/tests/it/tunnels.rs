@@ -45,8 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// `frame` in `tunnel`, with the kernel's virtio-net header. This has the type of the inner packet,
-/// but its `csum_start` counts from the start of the outer frame.
+/// The virtio-net header has the inner packet's type, but `csum_start` counts from the outer
+/// frame's start.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -94,8 +94,6 @@ proptest! {
         expected.clear();
     }
 
-    /// After any damage to the frame, `split` returns the number of frames that it gave out, none
-    /// is longer than the damaged frame, and nothing panics.
     #[test]
     fn a_damaged_tunnel_is_split_or_refused(
         recipe in super_recipe(3000),
@@ -119,8 +117,7 @@ proptest! {
         prop_assert!(longest <= outer.len());
     }
 
-    /// A sender chooses the payload, but not the kernel's virtio-net header. Payload bytes that
-    /// look like a packet must not be taken for one unless this header agrees.
+    /// A sender chooses the payload, but not the kernel's virtio-net header.
     #[test]
     fn unknown_tunnels_are_split_only_if_the_kernel_header_agrees(
         recipe in super_recipe(3000),
@@ -139,8 +136,8 @@ proptest! {
             2 => outer[at + if recipe.is_v4() { 13 } else { 9 }] ^= 1, // an address: the sum no longer agrees
             _ => outer[at + if recipe.is_v4() { 3 } else { 5 }] ^= 1, // its length
         }
-        // Change 1 removes the location of the checksum. A UDP super-packet is then taken for the
-        // outer packet, and may be split.
+        // Change 1 removes the location of the checksum. If the inner packet is UDP, the outer UDP
+        // packet is then taken for the super-packet, and may be split.
         if !(change == 1 && recipe.protocol() == 17) {
             prop_assert!(all(&outer, &vnet).is_err());
         }

@@ -26,7 +26,7 @@ pub(crate) struct LibreqosArgs {
     /// The table `ShapedDevices.csv`.
     #[arg(value_name = "DEVICES")]
     pub devices: PathBuf,
-    /// The file `network.json`, whose nodes become classes of the configuration.
+    /// The file `network.json`, whose nodes become classes.
     #[arg(long, value_name = "FILE")]
     pub network: Option<PathBuf>,
     /// Show what would change, and change nothing.

@@ -75,8 +75,8 @@ pub(crate) enum Command {
     /// Watch a running gateway in the terminal: rates, queues, drops, and how fair it is.
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
-    /// Run a gateway, or several in one process, in the foreground, until it is stopped (SIGTERM,
-    /// Ctrl-C). SIGHUP makes it read its configuration again.
+    /// Run one or more gateways in one process, in the foreground, until stopped (SIGTERM, Ctrl-C).
+    /// SIGHUP makes it read the configurations again.
     Run {
         /// The configurations, in TOML: one for each link.
         #[arg(required = true, value_name = "CONFIG")]
@@ -93,9 +93,8 @@ pub(crate) enum Command {
         /// Allow all system calls, for debuggers.
         #[arg(long)]
         no_seccomp: bool,
-        /// Forward with an ordinary priority. By default, forwarding precedes other programs, as
-        /// the kernel's own forwarding does, if the machine has more processors than forwarding
-        /// threads.
+        /// Forward with an ordinary priority. By default, forwarding precedes other programs if the
+        /// machine has more processors than forwarding threads.
         #[arg(long)]
         no_real_time: bool,
     },

@@ -25,7 +25,7 @@ pub(crate) enum SubscriberCommand {
     },
     /// Suspend a subscriber: all its packets are lost.
     Suspend(SubscriberArgs),
-    /// Let a suspended subscriber have service again.
+    /// Give a suspended subscriber service again.
     Resume(SubscriberArgs),
     /// Remove a subscriber from the file.
     Remove(SubscriberArgs),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const HEAD_LINES: u16 = 5;
 /// Lines for drops, marks and losses.
 pub(super) const COUNT_LINES: u16 = 3;
-/// Lines of a table in addition to its rows.
+/// A table's lines in addition to its rows.
 pub(super) const TABLE_LINES: u16 = 2;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
@@ -115,7 +115,6 @@ fn keys_line(view: &View) -> Line<'_> {
     Line::styled(keys, DIM)
 }
 
-/// Two lines for a direction: its throughput and backlog, then waits and fairness.
 fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     // Marks the shown direction even without colours.
     let mark = if is_chosen { '>' } else { ' ' };
@@ -162,8 +161,7 @@ fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
 fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Rect) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).spacing(1).areas(area);
     let past = &view.pasts[view.way];
-    // The limit is a little above the link's rate, because one packet more may leave between two
-    // snapshots.
+    // 2 % above the link's rate, because one packet more may leave between two snapshots.
     let most = match way.rate_bps {
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
@@ -185,8 +183,8 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
     );
 }
 
-/// A column other than the name: its title, its width, and its priority. If longer names need room,
-/// the column with the lowest priority is dropped first.
+/// A column other than the name: title, width and priority. If names need room, the lowest priority
+/// is dropped first.
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 7] = [
@@ -205,7 +203,6 @@ const FLOW_COLUMNS: [Column; 4] =
 /// only if no column can be dropped.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
-/// The columns that fit next to names of at most `letters`.
 fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
     let wanted = letters.clamp(NAME_WIDTHS.0, NAME_WIDTHS.1);
     let mut kept: Vec<usize> = (0..all.len()).collect();
@@ -281,7 +278,7 @@ fn flows<'a>(view: &View, area: Rect) -> Table<'a> {
     rows_of("flow (bit/s)", &FLOW_COLUMNS, shown.collect(), usize::MAX, area.width)
 }
 
-/// The first row, chosen so the last rows fill the table.
+/// The index of the first row shown, limited so that the last rows fill the table.
 fn first(view: &View, rows: usize) -> usize {
     view.first.min(rows.saturating_sub(view.page.get()))
 }

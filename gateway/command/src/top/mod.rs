@@ -23,8 +23,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Table, View};
 
-/// The interval at which news is polled. The screen is drawn after news and after each key. The
-/// sparklines also show the snapshots between two drawings.
+/// The interval at which news is polled. The screen is drawn after news and after each key.
 const FRAME: Duration = Duration::from_millis(100);
 
 pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
@@ -63,7 +62,6 @@ fn watch(
             terminal.draw(|frame| draw::draw(frame, &view))?;
             is_new = false;
         }
-        // All waiting keys are handled; the wait is at most one frame.
         let mut wait = FRAME;
         while event::poll(wait)? {
             (wait, is_new) = (Duration::ZERO, true);
@@ -77,7 +75,6 @@ fn watch(
     Ok(())
 }
 
-/// Handles a key. Returns whether the key ends the program.
 fn is_last(view: &mut View, key: KeyEvent) -> bool {
     if key.kind != KeyEventKind::Press {
         return false;
@@ -116,7 +113,7 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
     false
 }
 
-/// The maximum length of a search, in bytes.
+/// The longest search, in bytes.
 const MAX_SEARCH: usize = 100;
 
 fn search(view: &mut View, key: KeyCode) {
@@ -149,7 +146,6 @@ const COLUMNS: u16 = 100;
 /// The most rows printed of each table.
 const ROWS: usize = 1000;
 
-/// The text of the head, followed by the counts and both tables of each direction.
 fn as_text(snapshot: Snapshot, socket: &Path) -> String {
     let mut view = View::new(socket);
     let ways = snapshot.ways.len();

@@ -26,7 +26,7 @@ fn flow(flow: &str, offered_bps: f64, throughput_bps: f64) -> FlowSnapshot {
     FlowSnapshot { flow: flow.into(), offered_bps, throughput_bps, drops_per_s: 3.0, marks_per_s: 12.4 }
 }
 
-/// A possible snapshot of a gateway with three classes, after `step` steps of 10 ms.
+/// A snapshot of three classes, after `step` steps of 10 ms.
 fn canned(step: u64) -> Snapshot {
     let counts = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
         counts.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()

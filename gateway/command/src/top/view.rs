@@ -19,7 +19,7 @@ pub(super) struct View {
     pub table: Table,
     pub order: RowOrder,
     pub is_paused: bool,
-    /// The first row of the shown table.
+    /// The first shown row.
     pub first: usize,
     /// Rows of the table that fitted at the last drawing.
     pub page: Cell<usize>,
@@ -27,12 +27,12 @@ pub(super) struct View {
     pub search: String,
     /// Is the search being typed?
     pub is_typing: bool,
-    /// All classes of each direction, from the latest [`News::Classes`]. Empty until needed,
-    /// because a snapshot has the busiest classes.
+    /// All classes, from the latest [`News::Classes`]. Empty until needed: snapshots have the
+    /// busiest classes.
     all: [Vec<ClassSnapshot>; 2],
 }
 
-/// Recent values of one direction, newest last.
+/// Recent values, newest last.
 #[derive(Default)]
 pub(super) struct Past {
     /// Bit/s between two snapshots.
@@ -99,7 +99,7 @@ impl View {
         }
     }
 
-    /// Takes news. While paused, only the loss of the gateway is shown.
+    /// Takes `news` into the view; while paused, only `trouble`.
     pub(super) fn take(&mut self, news: News) {
         match news {
             News::Lost(why) => self.trouble = Some(why),
@@ -125,7 +125,6 @@ impl View {
         }
     }
 
-    /// Are the numbers old because the gateway does not answer?
     pub(super) fn is_stale(&self) -> bool {
         self.snapshot.is_some() && self.trouble.is_some()
     }
@@ -167,7 +166,6 @@ impl View {
         }
     }
 
-    /// The number of rows without a limit or a search.
     pub(super) fn all_rows(&self) -> u64 {
         self.way().map_or(0, |way| match self.table {
             Table::Classes => way.class_count.max(way.classes.len() as u64),
@@ -210,7 +208,6 @@ impl View {
     }
 }
 
-/// The name of a class, after the name of its parent.
 pub(super) fn full_name(class: &ClassSnapshot) -> String {
     match class.parent.as_str() {
         "" => class.class.clone(),

@@ -24,10 +24,9 @@ pub(super) const INSIDE: Ipv4Addr = bed::SINK_ADDRESS;
 const MTU: u32 = 1500;
 
 impl Bed {
-    /// A new bed; `None`, with a prominent message, if it cannot be built.
     pub(super) fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
-        // Building the bed changes the network namespace of the thread.
+        // Building changes the thread's network namespace, so another thread builds.
         let made = thread::spawn(|| bed::Bed::new(MTU)).join().expect("it does not panic");
         let hosts = match made {
             Ok(hosts) => hosts,
@@ -37,7 +36,7 @@ impl Bed {
             }
         };
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
-        // The folder is not only for root, because the gateway continues as another user.
+        // The gateway continues as another user, who must read the folder.
         mode(bed.folder.path(), 0o755);
         // The kernel notices carriers up to a second later.
         let until = Instant::now() + Duration::from_secs(10);
@@ -89,7 +88,7 @@ impl Bed {
         if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
     }
 
-    /// Removes the inside interface, and thereby the other end of its veth pair.
+    /// Also removes the other end of the veth pair.
     pub(super) fn remove_inside(&self) {
         self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
     }
@@ -132,7 +131,6 @@ impl Bed {
         self.begin_command(self.fairwire(arguments))
     }
 
-    /// Starts a gateway, without waiting for it, from a command that becomes the gateway.
     pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
         let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
@@ -250,7 +248,7 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Sends one datagram from the outside to the inside. Returns whether it arrives within 20 ms.
+    /// Does a datagram from the outside arrive inside within 20 ms?
     pub(super) fn passes(&self, number: u32) -> bool {
         // Errors are ignored: the next attempt resolves a missing neighbour.
         let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
@@ -258,7 +256,6 @@ impl Hosts {
         self.inside.recv(&mut bytes).is_ok()
     }
 
-    /// Waits at most 20 s for a datagram with a new number. Returns the time that this took.
     pub(super) fn wait_until_it_passes(&self) -> Duration {
         let start = Instant::now();
         let mut number = start.elapsed().as_nanos() as u32;

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Tags between the Ethernet addresses and the packet.
 const TAGS: [(&str, [u8; 4]); 5] = [
     ("priority tag", [0x81, 0, 0, 0]),
     ("priority tag of class 7", [0x81, 0, 0xe0, 0]),
@@ -19,11 +18,10 @@ const TAGS: [(&str, [u8; 4]); 5] = [
     ("old service tag", [0x91, 0, 0, 0]),
 ];
 
-/// A packet: its name, its EtherType, its bytes.
+/// Name, EtherType, bytes.
 type Packet = (&'static str, [u8; 2], Vec<u8>);
 
-/// UDP packets from an inside host to the world, marked with `mark`, in all forms that a host may
-/// choose.
+/// UDP packets to the world, marked with `mark`, in all forms that a host may choose.
 fn packets(mark: [u8; 8]) -> Vec<Packet> {
     let udp = [&[0x1b, 0x58, 0x1b, 0x58, 0, 16, 0, 0][..], &mark].concat();
     let v4 = |options: &[u8], fragment: u16, ttl: u8| {
@@ -106,8 +104,8 @@ struct Form {
     wrapping: usize,
 }
 
-/// Every packet in every encapsulation behind at most one tag, and the plain packet behind more
-/// tags.
+/// Every packet in every encapsulation behind at most one tag. Behind more tags, only the plain
+/// packet.
 fn forms() -> Vec<Form> {
     let all = stacks().into_iter().flat_map(|stack| {
         let (packets, wrappings) = if stack.len() < 2 { (packets([0; 8]).len(), 4) } else { (1, 1) };
@@ -128,7 +126,6 @@ impl Form {
     }
 }
 
-/// The mark that precedes the number of a frame.
 const MARK: u64 = 0xfa1e_0000_0000_0000;
 
 #[derive(Default)]
@@ -151,8 +148,8 @@ impl Left {
     }
 }
 
-/// Sends a frame of each form from the inside, and collects those that leave outside. Then sends
-/// each of these again alone, and checks that the gateway has taken it.
+/// Sends a frame of each form from the inside. Each form that leaves outside is sent again alone:
+/// the gateway must take it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -1,5 +1,4 @@
-//! Subscribers that are added, changed and removed singly in the running gateway, and the journal
-//! of these changes next to their file.
+//! Subscribers changed singly in the running gateway, and the journal of these changes.
 
 use super::bed::{Bed, Gateway, INSIDE};
 use fairwire_core::Seed;
@@ -75,7 +74,7 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     let of = |name: &str| got_now.iter().find(|(known, _)| known == name).map(|(_, bytes)| *bytes);
     assert!(of("bob").is_none() && of("ann") == Some(0), "{got_now:?}");
     assert!(of("eve") >= Some(40_000) && of("unclaimed") >= Some(10_000), "{got_now:?}");
-    // Some ARP frames belong to no class, because they are not IP.
+    // The totals also count ARP frames, which belong to no class.
     let totals = bed.status(&config)["ways"][0]["totals"]["bytes_out"].as_u64().expect("a number");
     let all: u64 = got_now.iter().map(|(_, bytes)| bytes).sum();
     assert!(all <= totals && all + 2000 > totals, "{totals}: {got_now:?}");
@@ -102,8 +101,8 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // The first tree has 64 vacant leaves. A rebuilt tree has 64, in addition to that of the
-    // subscriber that caused the rebuild.
+    // The first tree has 64 vacant leaves. Each rebuilt tree has a leaf for the subscriber that
+    // caused the rebuild, and 64 vacant leaves.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();
@@ -153,7 +152,7 @@ fn a_client_killed_at_any_moment_leaves_the_old_or_the_new_state() {
     let Some((bed, config, gateway)) = with_leaves("killed", &file) else { return };
     let path = config.to_str().expect("UTF-8");
     let people = config.with_file_name("people.csv");
-    // Every fourth client finds a journal that is too long, and merges it into the file.
+    // Every fourth client must merge a long journal.
     let long = "[{\"name\":\"x\",\"before\":null,\"after\":null}]\n".repeat(1600);
     let mut rng = Seed(1).stream("kills");
     let began = Instant::now();

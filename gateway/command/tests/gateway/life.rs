@@ -1,4 +1,4 @@
-//! The life of a gateway from start to end: reports, reloads, captures and refusals.
+//! A gateway's life: reports, reloads, captures and refusals.
 
 use super::bed::{Bed, Gateway, Hosts, INSIDE};
 use rustix::process::Signal;
@@ -73,8 +73,7 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     }
 }
 
-/// The files in the folder of locks, except those of tests in other processes, whose names contain
-/// another process number.
+/// The sorted names with `-life`, as of this test's files, in the folder of locks.
 fn locks() -> Vec<String> {
     let entries = fs::read_dir("/run/fairwire").into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();

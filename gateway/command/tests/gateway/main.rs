@@ -1,7 +1,5 @@
-//! The real `fairwire-gateway run` between two hosts in network namespaces. The test needs root;
-//! otherwise it reports this prominently and passes.
-//!
-//! Everything else runs in namespaces that end with this test. This process stays in its own.
+//! The real `fairwire-gateway run` between two hosts in network namespaces, which end with the
+//! test. The test needs root; otherwise it reports this prominently and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 

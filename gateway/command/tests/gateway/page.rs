@@ -60,8 +60,7 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_set_aside() {
     assert_eq!(wait_for_seconds(&bed, before.len() + 1)[..before.len()], before);
     assert!(gateway.end().0.success());
     let file = bed.folder.path().join("state/page.sqlite");
-    // There must be no write-ahead log: it would still contain the data that the next line
-    // overwrites.
+    // A write-ahead log would still contain the data that the next line overwrites.
     assert!(!bed.folder.path().join("state/page.sqlite-wal").exists());
     std::fs::write(&file, "no database at all, and longer than its header of a hundred bytes. ".repeat(99))
         .expect("root may");
@@ -135,13 +134,13 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
             }
         })
     };
-    // The codepoint of each sender, and its packets per 5 ms, each of which adds about 2 Mbit/s.
+    // A sender's codepoint, and its packets per 5 ms. One packet per 5 ms is about 2 Mbit/s.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 
 #[test]
 fn a_browser_shows_the_measurements_of_the_gateway() {
-    // `.ci/web-test` names the browser, without which the test cannot run.
+    // `.ci/web-test` names the browser.
     let Some(browser) = std::env::var_os("FAIRWIRE_BROWSER") else { return };
     let Some(bed) = Bed::new("page") else { return };
     let gateway = bed.start(&config(&bed));

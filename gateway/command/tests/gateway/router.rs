@@ -1,16 +1,16 @@
-//! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, in
-//! network namespaces: the recipe of docs/gateway/router.md with docs/gateway/home.toml. The test
-//! needs root; otherwise it reports this prominently and passes.
+//! The recipe of docs/gateway/router.md with docs/gateway/home.toml, in network namespaces. The
+//! test needs root; otherwise it reports this prominently and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use super::encapsulation::nothing_leaves_that_was_not_taken;
 use fairwire_datapath::io::router::has_tables;
 use fairwire_linux::netlink::{Address, End, Route};
-use fairwire_testbed::bed::HOST;
+use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::error::Trouble;
 use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
+use fairwire_testbed::path::{Path as PathPlan, PathHost};
 use fairwire_testbed::program::command;
 use fairwire_testing::program::retried;
 use rustix::process::{Pid, Signal, kill_process};
@@ -35,6 +35,7 @@ pub(super) struct Home {
     pub(super) home: Host,
     pub(super) edge: Host,
     pub(super) world: Host,
+    path: Option<PathHost>,
 }
 
 /// The router's interfaces.
@@ -42,15 +43,23 @@ pub(crate) const LAN: End<'static> = End { name: "lan0", index: 100 };
 pub(super) const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
-    /// A new home; `None`, with a prominent message, if it cannot be built.
     pub(super) fn new(name: &str) -> Option<Self> {
+        Home::distant(name, Duration::ZERO)
+    }
+
+    /// Like [`new`](Self::new), with this delay between router and world, in each direction.
+    pub(super) fn distant(name: &str, delay: Duration) -> Option<Self> {
         let name = format!("fwr-{}-{name}", std::process::id());
-        // Creating hosts changes the network namespace of the thread.
-        let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
+        // Creating hosts changes the thread's network namespace, so another thread creates them.
+        let hosts = move || {
+            let path = (!delay.is_zero()).then(PathHost::new).transpose()?;
+            Ok(([Host::new()?, Host::new()?, Host::new()?], path))
+        };
         let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
-        let made = hosts.and_then(|[home, edge, world]| {
-            let home = Home { name, folder: tempfile::tempdir().expect("a folder"), home, edge, world };
-            home.build().map(|()| home)
+        let made = hosts.and_then(|([home, edge, world], path)| {
+            let folder = tempfile::tempdir().expect("a folder");
+            let mut home = Home { name, folder, home, edge, world, path };
+            home.build(delay).map(|()| home)
         });
         match made {
             Ok(home) => Some(home),
@@ -62,10 +71,17 @@ impl Home {
     }
 
     /// Follows docs/gateway/router.md.
-    fn build(&self) -> Result<(), Trouble> {
-        let Home { home, edge, world, .. } = self;
+    fn build(&mut self, delay: Duration) -> Result<(), Trouble> {
+        if let Some(path) = &mut self.path {
+            path.join(Side::Left, (&self.edge, WAN), 1500)?;
+            path.join(Side::Right, (&self.world, HOST), 1500)?;
+            path.carry(&PathPlan::one_way(fairwire_core::Duration::from_ns(delay.as_nanos() as u64)))?;
+        }
+        let Home { home, edge, world, path, .. } = &*self;
         for (inner, here) in [(home, LAN), (world, WAN)] {
-            edge.join(inner, Wire { here, there: HOST, mtu: 1500 })?;
+            if here.name != WAN.name || path.is_none() {
+                edge.join(inner, Wire { here, there: HOST, mtu: 1500 })?;
+            }
             edge.bring_up(here.index)?;
             inner.bring_up(HOST.index)?;
         }
@@ -110,7 +126,6 @@ impl Home {
         path
     }
 
-    /// docs/gateway/home.toml with this test's name and socket, changed by `change`.
     pub(super) fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
         let socket = self.folder.path().join("socket");
         let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
@@ -157,9 +172,9 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The number of packets that the gateway took in, once it has stopped growing. Datagrams that
-    /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
-    /// 10 ms old.
+    /// The number of packets that the gateway took in, once this number stops growing. Datagrams
+    /// that waited for a neighbour's address arrive together, and the gateway's counters are 10 ms
+    /// old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -198,7 +213,6 @@ fn common_example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name)
 }
 
-/// The firewall with NAT, exactly as in docs/gateway/router.md.
 fn firewall() -> String {
     let page = fs::read_to_string(common_example("router.md")).expect("the page is there");
     let block = page.split("```nft\n").nth(1).and_then(|rest| rest.split("```").next());
@@ -227,7 +241,6 @@ impl Drop for Gateway {
     }
 }
 
-/// Answers datagrams in the world with their source address, until the test ends.
 pub(super) fn echo(home: &Home) {
     for address in ["0.0.0.0:7000", "[::]:7001"] {
         let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
@@ -276,7 +289,7 @@ pub(super) fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)]
     transfers_to(home, is_upload, &hosts, seconds)
 }
 
-/// The third part of each host is the server's address.
+/// Like [`transfers`]. Each of `hosts` comes with its address and the server's address.
 pub(super) fn transfers_to(
     home: &Home,
     is_upload: bool,
@@ -304,7 +317,7 @@ pub(super) fn transfers_to(
     counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
 }
 
-/// The rate in Mbit/s of `bytes` in `seconds`.
+/// The rate in Mbit/s.
 pub(super) fn rate_of(bytes: u64, seconds: u64) -> f64 {
     bytes as f64 * 8.0 / seconds as f64 / 1e6
 }
@@ -373,14 +386,12 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
-    // The gateway takes no packets for the router's outside address either. No program listens
-    // there, so they are refused.
+    // The gateway takes no packets for the router's own outside address, where no program listens.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }
 
-/// One host has one connection and another has three. Under drr each host gets half, on any
-/// machine.
+/// One host has one connection, another three. Under drr each host gets half.
 fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
     for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
         let seconds = 3;
@@ -396,8 +407,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // The mean can exceed the link's rate by the packets in TCP's buffers and in the buffer of
-        // 50 ms.
+        // The mean can exceed the link's rate by TCP's buffers and the buffer of 50 ms.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
         // Slow start and a busy machine change the first host's half by up to a tenth. Shares by
@@ -457,7 +467,7 @@ fn a_recreated_inside_interface_is_shaped_again() {
     let before = home.taken(&config);
     let socket = socket(&home, HOSTS[0]);
     let until = Instant::now() + PATIENCE;
-    // Until the gateway has noticed, packets bypass it.
+    // Packets bypass the gateway until it notices the new interface.
     while home.taken(&config) == before && Instant::now() < until {
         reaches(&socket, world_v4(), Duration::from_millis(200));
     }
@@ -469,8 +479,7 @@ fn a_recreated_inside_interface_is_shaped_again() {
 
 const GUEST: End<'static> = End { name: "guest0", index: 102 };
 
-/// Adds guests on a second inside network. Both inside interfaces have one Ethernet address, like
-/// VLANs of one card.
+/// Connects `guests`. Both inside interfaces have one Ethernet address, like VLANs of one card.
 fn join_guests(home: &Home, guests: &Host) {
     home.edge.join(guests, Wire { here: GUEST, there: HOST, mtu: 1500 }).expect("root may");
     let lan = home.edge.at(|| fairwire_linux::link::about(LAN.index)).expect("it is there");
@@ -484,7 +493,7 @@ fn join_guests(home: &Home, guests: &Host) {
     guests.add_route(address("0.0.0.0/0"), route).expect("it is there");
 }
 
-/// Field case C2: two inside networks share one link.
+/// Field case C2.
 #[test]
 fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     let Some(home) = Home::new("guests") else { return };
@@ -511,8 +520,6 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
     assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
 
-    // The guests' network disappears without an effect on the other network, and is shaped when it
-    // returns.
     home.edge.remove(GUEST.index).expect("it is there");
     let (one, until) = (socket(&home, HOSTS[0]), Instant::now() + Duration::from_secs(3));
     while Instant::now() < until {
@@ -549,8 +556,8 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // In the first case all connections are of one host, in the second of two hosts. TCP's use
-        // of the ceilings depends on the machine.
+        // First all connections are of one host, then of two. TCP's use of the ceilings depends on
+        // the machine.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();

@@ -1,4 +1,4 @@
-//! A configuration that `setup` writes, on the machine of this configuration.
+//! A configuration that `setup` writes.
 
 use super::bed::Bed;
 use std::process::Stdio;
@@ -19,8 +19,8 @@ fn setup_writes_runnable_files_once_and_completely() {
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // A bump is between two interfaces without addresses. Nothing shows which interface is outside,
-    // and a wrong choice would give uploads the rate of downloads.
+    // Both interfaces lack addresses, so nothing shows which is outside. A wrong choice would give
+    // uploads the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");

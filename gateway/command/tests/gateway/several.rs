@@ -71,7 +71,7 @@ fn two_links_in_one_process_forward_reload_and_fail_independently() {
     let second = second(&bed, "[safety]\npatience = \"200 ms\"\n");
     let [a, b] = [&first, &second].map(|path| path.to_str().expect("UTF-8").to_owned());
     let name = format!("fairwire-several-{}", std::process::id());
-    // The socket is in the gateway's network namespace, because abstract sockets belong to one.
+    // Abstract sockets belong to a network namespace, here the gateway's.
     let manager = bed.hosts.gateway.at(|| {
         UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("a short name"))
             .expect("the name is free")
@@ -128,7 +128,7 @@ fn several_links_start_all_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // Refused as the second configuration: the first one again, and one each with the same
+    // The second configuration is refused in four cases: the first configuration again, the same
     // interface, a missing interface, and an address in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
-    /// The longest time between two datagrams. `gaps` has each time above 1 ms, with its start.
+    /// The longest time between two datagrams.
     longest: Duration,
     gaps: Vec<(Instant, Duration)>,
 }
@@ -44,8 +44,8 @@ fn receive(socket: &UdpSocket, is_over: &AtomicBool) -> Seen {
     seen
 }
 
-/// Sends a numbered datagram each half millisecond. Returns the number sent, and the longest gap
-/// between two.
+/// Sends a numbered datagram about every half millisecond. Returns the number sent, and the longest
+/// time between two.
 fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     let (mut number, mut longest, mut last) = (0_u32, Duration::ZERO, Instant::now());
     let mut frame = [0; 200];
@@ -165,8 +165,7 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// Requests the link of the gateway of `config` like a successor with the protocol version
-/// `protocol`, but takes nothing over. Returns the stream to the gateway.
+/// Acts like a successor of the version `protocol`, but takes nothing over.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -241,7 +240,6 @@ fn an_unfit_configuration_is_not_handed_over_and_the_reason_is_given() {
     let guarded = bed.write("guarded.toml", &format!("{text}[safety]\non_failure = \"open\"\n"));
     assert!(refused(&guarded).contains("`safety.on_failure`"), "another guard is refused");
     let stranger = bed.write("stranger.toml", &text.replace("name = \"", "name = \"no-"));
-    // A process of another name starts normally, and fails because a gateway has the interfaces.
     let said = refused(&stranger);
     assert!(said.contains("runs that could be taken over: this one starts"), "{said}");
     assert!(said.contains("is taken by"), "{said}");
@@ -290,8 +288,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(bed.is_bridged(), "the second one is gone");
-    // No gateway runs now. A process that should take over therefore starts normally, and takes the
-    // link from the guard.
+    // No gateway runs now, so a successor starts normally, and takes the link from the guard.
     let third = successor(&bed, &config);
     assert!(!bed.is_bridged(), "it has the link");
     hosts.drain();

@@ -1,6 +1,6 @@
-//! Tunnels of a router. Field case C13: the peers of a VPN server or PPP concentrator, whose packets
-//! have no Ethernet header, share its link. Field case C10: hosts behind the router's VPN client
-//! share the link with the others.
+//! Tunnels of a router. Field case C13: the peers of a VPN server or PPP concentrator, whose
+//! packets have no Ethernet header, share the router's link. Field case C10: hosts behind the
+//! router's VPN client share the link with the other hosts.
 
 use super::router::{
     HOSTS, Home, LAN, PATIENCE, PUBLIC, SERVER, WAN, address, echo, rate_of, reaches, transfers_of,
@@ -16,7 +16,7 @@ use fairwire_wire::split::{MAX_FRAME_BYTES, split_parsed};
 use fairwire_wire::vnet;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,7 +80,7 @@ fn accept(home: &Home, from: &str, to: &str) {
     }
 }
 
-/// The peers' rates in Mbit/s, if they download with 1, 4 and 16 connections.
+/// The peers' download rates in Mbit/s, with 1, 4 and 16 connections.
 fn rates(home: &Home, peers: &Host) -> [f64; 3] {
     let (seconds, counts) = (3, [1, 4, 16]);
     let hosts: Vec<(&Host, &str)> = PEERS
@@ -117,26 +117,25 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     let tunnel = Tunnel::new(&home.edge, &peers);
     home.wait_for_traces("4 devices, tables: true");
 
-    // The three peers have equal shares, whatever the number of their connections.
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s");
     let all: f64 = got.iter().sum();
-    // Of 1538 B on the link, 1368 B are data: 28.1 Mbit/s of 30 in packets of 1420 B, less what a
-    // busy machine does not send. Slow start and the last buffer of 50 ms move a share by up to 3
+    // A packet of 1420 B takes 1458 B of the link, and has 1368 B of data: 28.1 of 30 Mbit/s, or
+    // less on a busy machine. Slow start and the last buffer of 50 ms move a share by up to 3
     // points in 3 s.
     assert!((24.0..31.5).contains(&all), "{got:?}");
     assert!(got.iter().all(|rate| (rate / all - 1.0 / 3.0).abs() < 0.03), "{got:?}");
     let status = home.status(&path)["ways"][0].to_string();
     assert!(PEERS.iter().all(|peer| status.contains(peer)), "{status}");
 
-    // With a ceiling for one, the others share the rest.
     let class = "[[class]]\nname = \"slow\"\nmatch = { inside = [\"10.8.0.2/32\"] }\ndownload = { ceiling = \"5 Mbit/s\" }\n";
     config(class);
     let reload = home.call(&["reload", path.to_str().expect("UTF-8")]);
     assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
-    // The receiver may count 50 ms more. In 3 s, slow start costs a connection up to a seventh.
+    // The receiver may count 50 ms more, from the buffer. In 3 s, slow start costs a connection up
+    // to a seventh.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
     // Uploads are taken once, and the router sees them arrive at `wg0`.
@@ -161,7 +160,6 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     };
     assert!(is_taken(), "{:?}", gateway.said);
 
-    // An Ethernet interface takes its name.
     drop(tunnel);
     let here = End { name: "wg0", index: 103 };
     home.edge.join(&peers, Wire { here, there: HOST, mtu: 1500 }).expect("the name is free");
@@ -193,7 +191,7 @@ fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     assert!(message.contains("download.flows") && message.contains("no Ethernet address"), "{message}");
 }
 
-/// The two ends of the VPN, and the bytes of an IPv4 and a UDP header, which it adds to a packet.
+/// The ends of the VPN, and the bytes that it adds to a packet: IPv4 and UDP headers.
 const CLIENT: &str = "10.9.0.254";
 const VPN_SERVER: &str = "10.9.0.1";
 const ADDED: u32 = 28;
@@ -232,59 +230,136 @@ fn end_of_vpn(host: &Host, name: &str, ip: &str, [own, peer]: [&str; 2]) {
     });
 }
 
-#[test]
-fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
-    let Some(home) = Home::new("vpn") else { return };
-    let rates = |text: String| text.replace("95 Mbit/s", "20 Mbit/s").replace("19 Mbit/s", "10 Mbit/s");
-    let shaped = |text: String| {
-        let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
-        rates(text).replace("[wire]\n", &tunnels)
-    };
-    let check = |path: &std::path::Path| {
-        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let path = home.config(shaped);
-    assert!(check(&path).contains("the tunnel `vpn0` is missing"), "{}", check(&path));
+/// Modems of 20 Mbit/s down and 10 up, with queues of 250 ms.
+fn add_modems(home: &Home) {
+    for (host, device, mbps) in [(&home.world, HOST.name, 20), (&home.edge, WAN.name, 10)] {
+        let tbf = format!("tc qdisc add dev {device} root tbf rate {mbps}mbit burst 20kb latency 250ms");
+        host.at(|| command(&tbf)).expect("iproute2 and sch_tbf");
+    }
+}
+
+/// Pings until `until`. Returns the 95th percentile of round trips in ms; a lost packet counts as
+/// 100 ms.
+fn ping(socket: &UdpSocket, server: SocketAddr, until: Instant) -> f64 {
+    let mut all = Vec::new();
+    while Instant::now() < until {
+        let sent = Instant::now();
+        socket.send_to(b"ping", server).expect("a route");
+        let _ = socket.recv(&mut [0; 64]);
+        all.push(sent.elapsed().as_secs_f64() * 1e3);
+        thread::sleep(Duration::from_millis(20));
+    }
+    all.sort_by(f64::total_cmp);
+    all[all.len() * 95 / 100]
+}
+
+/// Creates both ends of the VPN. The second host's packets take it.
+fn add_vpn(home: &Home) {
     end_of_vpn(&home.edge, "vpn0", CLIENT, [PUBLIC, SERVER]);
     end_of_vpn(&home.world, "tun0", VPN_SERVER, [SERVER, PUBLIC]);
     let route = Route::Via(CLIENT.parse().expect("an address"));
     home.world.add_route(address(&format!("{}/32", HOSTS[1])), route).expect("it is there");
-    accept(&home, LAN.name, "vpn0");
-    let path = home.config(rates);
+    accept(home, LAN.name, "vpn0");
+}
+
+/// The configuration of a home with these rates in Mbit/s, down and up, and the tunnel.
+fn with_tunnel(text: &str, rates: [f64; 2]) -> String {
+    let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
+    with_rates(text, rates).replace("[wire]\n", &tunnels)
+}
+
+fn with_rates(text: &str, [down, up]: [f64; 2]) -> String {
+    text.replace("19 Mbit/s", &format!("{up} Mbit/s")).replace("95 Mbit/s", &format!("{down} Mbit/s"))
+}
+
+/// A socket of the host whose packets take the tunnel, and a server behind the tunnel.
+fn through_tunnel(home: &Home) -> (UdpSocket, SocketAddr) {
+    let socket = home.home.at(|| UdpSocket::bind((HOSTS[1], 0)).expect("its address"));
+    socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    (socket, format!("{VPN_SERVER}:7000").parse().expect("an address"))
+}
+
+/// One host with two connections, and one with four through the tunnel, share each direction. After
+/// `slow_start` seconds, a ping through the tunnel takes at most 25 ms longer than before (field case
+/// C10). Shares may differ by the fraction `tolerance`.
+fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64, tolerance: f64) {
+    let (socket, server) = through_tunnel(home);
+    let ping_for = |seconds| ping(&socket, server, Instant::now() + Duration::from_secs(seconds));
+    let idle = ping_for(1);
+    for (is_upload, mbps) in [false, true].into_iter().zip(rates) {
+        let direct = (&home.home, HOSTS[0], SERVER);
+        let tunnelled = (&home.home, HOSTS[1], VPN_SERVER);
+        let all = [[direct; 2], [tunnelled; 2], [tunnelled; 2]].concat();
+        let (got, loaded) = thread::scope(|scope| {
+            let ping = scope.spawn(|| {
+                thread::sleep(Duration::from_secs(slow_start));
+                ping_for(seconds - slow_start)
+            });
+            (transfers_to(home, is_upload, &all, seconds), ping.join().expect("it does not panic"))
+        });
+        // A packet of 1500 B has 1448 B of data and takes 1538 B of the link. In the tunnel, a packet
+        // of 1420 B has 1368 B of data and takes 1420 + ADDED + 38 B.
+        let direct = rate_of(got[..2].iter().sum(), seconds) * 1538.0 / 1448.0;
+        let through = rate_of(got[2..].iter().sum(), seconds) * f64::from(1420 + ADDED + 38) / 1368.0;
+        println!(
+            "of {mbps} Mbit/s, {direct:.2} direct and {through:.2} in the tunnel; pings {idle:.1} ms, then {loaded:.1} ms"
+        );
+        assert!(loaded < idle + 25.0, "{idle} and {loaded}");
+        assert!((direct / through - 1.0).abs() < tolerance, "{direct} and {through}");
+        // Slow start and a busy machine cost up to a fifth; the buffer of 50 ms adds 2 % in 3 s.
+        assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
+    }
+}
+
+#[test]
+fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
+    let Some(home) = Home::new("vpn") else { return };
+    echo(&home);
+    let rates = [20.0, 10.0];
+    let shaped = |text: String| with_tunnel(&text, rates);
+    let check = |path: &std::path::Path| {
+        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let loopback = home.config(|text| shaped(text).replace("\"vpn0\"", "\"lo\""));
+    assert_eq!(home.call(&["check", loopback.to_str().expect("UTF-8")]).status.code(), Some(2));
+    let path = home.config(shaped);
+    assert!(check(&path).contains("the tunnel `vpn0` is missing"), "{}", check(&path));
+    add_vpn(&home);
+    let path = home.config(|text| with_rates(&text, rates));
     assert!(check(&path).contains("`vpn0` is a tunnel"), "{}", check(&path));
     let path = home.config(shaped);
     assert!(!check(&path).contains("is a tunnel"), "{}", check(&path));
     let gateway = home.start(&path);
     assert_eq!(home.traces(), "4 devices, tables: true", "{:?}", gateway.said);
-    for (is_upload, mbps) in [(false, 20.0), (true, 10.0)] {
-        let direct = (&home.home, HOSTS[0], SERVER);
-        let through = (&home.home, HOSTS[1], VPN_SERVER);
-        let seconds = 3;
-        let got =
-            transfers_to(&home, is_upload, &[direct, direct, through, through, through, through], seconds);
-        // A packet of 1500 B has 1448 B of data and takes 1538 B of the link. In the tunnel, a packet
-        // of 1420 B has 1368 B of data and takes 1420 + ADDED + 38 B.
-        let direct = rate_of(got[..2].iter().sum(), seconds) * 1538.0 / 1448.0;
-        let through = rate_of(got[2..].iter().sum(), seconds) * f64::from(1420 + ADDED + 38) / 1368.0;
-        println!("of {mbps} Mbit/s, {direct:.2} direct and {through:.2} in the tunnel");
-        // Slow start and a busy machine cost up to a tenth in 3 s; the buffer of 50 ms adds 2 %.
-        assert!((direct / through - 1.0).abs() < 0.1, "{direct} and {through}");
-        assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
-    }
+    // In 3 s, slow start and a busy machine cost up to a tenth.
+    shares_are_equal(&home, rates, 1, 3, 0.1);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     assert_eq!(home.traces(), "0 devices, tables: false");
 
-    // The tables of a killed gateway are deleted, also those of tunnels that are no longer listed.
-    echo(&home);
+    // The next gateway deletes a killed gateway's tables, even those of tunnels no longer listed.
     let closed = |text: String| text.replace("\"open\"", "\"closed\"");
     home.start(&home.config(|text| closed(shaped(text)))).end(Signal::KILL);
     home.wait_for_traces("0 devices, tables: true");
-    let gateway = home.start(&home.config(|text| closed(rates(text))));
-    let through = home.home.at(|| UdpSocket::bind((HOSTS[1], 0)).expect("its address"));
-    through.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
-    let server = format!("{VPN_SERVER}:7000").parse().expect("an address");
-    assert!(reaches(&through, server, PATIENCE).is_some(), "{:?}", gateway.said);
+    let gateway = home.start(&home.config(|text| closed(with_rates(&text, rates))));
+    let (socket, server) = through_tunnel(&home);
+    assert!(reaches(&socket, server, PATIENCE).is_some(), "{:?}", gateway.said);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     assert_eq!(home.traces(), "0 devices, tables: false");
+}
+
+#[test]
+#[ignore = "half a minute, and it needs tc: `make field-tunnel`"]
+fn a_modem_before_the_routers_vpn_client_stays_empty() {
+    let Some(home) = Home::distant("modem", Duration::from_millis(10)) else { return };
+    add_modems(&home);
+    echo(&home);
+    add_vpn(&home);
+    // 85 % of the modem's rates. With windows of a few packets, one packet in twenty is dropped
+    // behind the modem, which 95 % would not leave room for.
+    let rates = [17.0, 8.5];
+    let gateway = home.start(&home.config(|text| with_tunnel(&text, rates)));
+    // Windows grow slowly after slow start. The host with fewer connections then has up to 5 % less.
+    shares_are_equal(&home, rates, 4, 14, 0.05);
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// Writes a configuration with one class and `count` subscribers, every fourth with an address,
-/// written as a prefix. Returns the configuration's path.
+/// Writes a configuration with `count` subscribers, and returns its path. Every fourth subscriber
+/// has an address, written as a prefix.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -34,7 +34,7 @@ fn tower(folder: &Path, count: usize) -> String {
     config.display().to_string()
 }
 
-/// A process that runs `follow`. Dropping this value kills it.
+/// A `follow` process, killed on drop.
 struct Follower {
     child: Child,
     log: BufReader<ChildStderr>,
@@ -135,17 +135,17 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // In the file, one of these addresses belongs to another subscriber, as a prefix.
+        // In the file, 10.9.0.7 belongs to another subscriber, as a prefix.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // With a file, a check and a reload for each request, this time was 145 times as long.
+    // With a separate write, check and reload for each request, this time was 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
-    // The requests take a second on an idle core; with a reload for each they would take minutes.
+    // An idle core takes a second; a reload for each request would take minutes.
     assert!(of_many < Duration::from_secs(30), "{of_many:?}");
     let log = follower.log();
     assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");
@@ -181,7 +181,6 @@ fn refused_changes_do_not_affect_others() {
     assert_eq!(plans.matches(",5 Mbit/s,").count(), 58);
     assert!(plans.contains("10.1.0.60"), "{plans}");
 
-    // If the file is wrong, each request is refused, and the log reports the fault once.
     fs::write(folder.path().join("plans.csv"), plans + "c1,,,,,,\n").expect("ours");
     let (answers, _) = follower.answers(&(0..50).map(|n| change(n, 6_000_000)).collect::<Vec<_>>());
     assert!(answers.iter().all(|(code, _)| *code == 45));

@@ -10,7 +10,6 @@ const HEAD: &str = "Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MA
 const NETWORK: &str = r#"{"Tower":{"downloadBandwidthMbps":900,"uploadBandwidthMbps":400,"type":"Site",
     "children":{"AP 1":{"downloadBandwidthMbps":500,"uploadBandwidthMbps":500,"type":"AP"}}}}"#;
 
-/// The recipe's configuration, with a socket at which no gateway listens.
 fn tower(folder: &Path) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway/tower.toml");
     let text = fs::read_to_string(page).expect("the recipe");

@@ -1,5 +1,4 @@
-//! Integration tests of the program without a network. They are one binary, because each binary is
-//! linked separately.
+//! Integration tests without a network, in one binary, because each binary is linked separately.
 
 mod check;
 mod follow;

@@ -1,4 +1,4 @@
-//! Recognizes a subscriber at the link layer by PPPoE session, VLAN tags or Ethernet address.
+//! Recognizes a subscriber by PPPoE session, VLAN tags or Ethernet address.
 
 use crate::probing::next_to_move;
 use std::fmt;
@@ -7,15 +7,13 @@ use std::fmt;
 /// spoofed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// All of the subscriber's names must be in the frame, and no name in the frame may belong to
-    /// another subscriber.
+    /// The frame has all of the subscriber's names and none of another subscriber.
     #[default]
     Strict,
-    /// Only the subscriber's Ethernet address must be in the frame: tags and sessions were stripped
-    /// before. No name in the frame may belong to another subscriber.
+    /// The frame has the subscriber's Ethernet address and no name of another subscriber. For
+    /// networks that strip tags and sessions before the gateway.
     Mac,
-    /// No names are required, and names may disagree: the inside address decides, if it belongs to
-    /// a subscriber.
+    /// Names may be absent or disagree: the inside address decides, if it belongs to a subscriber.
     Loose,
 }
 
@@ -37,7 +35,7 @@ pub struct Access {
 pub enum AccessKey {
     /// A PPPoE session.
     Pppoe(u16),
-    /// A VLAN within an outer VLAN.
+    /// Inner VLAN.
     InnerVlan {
         /// The outer VLAN.
         outer: u16,
@@ -98,7 +96,7 @@ impl fmt::Display for AccessKey {
     }
 }
 
-/// An Ethernet address in its usual notation: six two-digit numbers, separated by `:` or `-`.
+/// Parses six two-digit numbers, separated by `:` or `-`.
 pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let separator = if text.contains('-') { '-' } else { ':' };
     let mut mac = [0; 6];
@@ -116,8 +114,8 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 
 /// Subscribers by their link-layer names.
 ///
-/// A table with open addressing, at most half full. Its keys come only from the configuration, so
-/// no sender can lengthen its chains.
+/// A table with open addressing, at most half full. Keys come only from the configuration, so no
+/// sender can lengthen chains.
 #[derive(Clone, Debug, Default)]
 pub struct AccessTable {
     /// The number and the class of each key; number 0 is an empty slot.
@@ -130,8 +128,7 @@ pub struct AccessTable {
 }
 
 impl PartialEq for AccessTable {
-    /// Do both tables have equal keys with equal classes? Slots depend on the order of insertion,
-    /// and are not compared.
+    /// Slots depend on the order of insertion, and are not compared.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }
@@ -144,8 +141,8 @@ impl AccessTable {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries` in any order. Of two equal keys, the one with the lower class number
-    /// counts. Names are bound by [`Bind::Strict`].
+    /// A table of `entries` in any order, bound by [`Bind::Strict`]. Of equal keys, the lowest
+    /// class number counts.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
@@ -224,7 +221,6 @@ impl AccessTable {
         self.count -= 1;
     }
 
-    /// The slot of the key with this number, or the empty slot for this key.
     fn slot(&self, number: u64) -> usize {
         let mut place = self.place(number);
         while self.slots[place].0 != 0 && self.slots[place].0 != number {
@@ -233,8 +229,8 @@ impl AccessTable {
         place
     }
 
-    /// The class of the subscriber with this access. The names are tried in this order: PPPoE
-    /// session, both VLANs, outer VLAN, Ethernet address.
+    /// The subscriber's class. Names are tried in this order: PPPoE session, both VLANs, outer
+    /// VLAN, Ethernet address.
     #[inline]
     pub fn find(&self, access: &Access) -> Option<u32> {
         if self.slots.is_empty() {
@@ -247,9 +243,9 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
-    /// Do the names in a frame's access agree with `class`, as far as [`Bind`] requires? With
-    /// [`Bind::Strict`], each type of key that the class has must match, and no name may belong to
-    /// another class. An outer VLAN does not count if the inner VLAN belongs to a subscriber.
+    /// Do a frame's names agree with `class`, as far as [`Bind`] requires? With [`Bind::Strict`],
+    /// each type of key that the class has must match. An outer VLAN does not count if the inner
+    /// VLAN belongs to a subscriber.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {
@@ -376,8 +372,7 @@ mod tests {
     #[test]
     fn sender_keys_must_agree_as_far_as_they_are_bound() {
         let [ann, bob] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-        // Ann (class 1) has a VLAN and a device, and Bob (2) has a session. Cid (3) has an inner
-        // VLAN within Ann's outer VLAN.
+        // Ann (class 1) has a VLAN and a device, Bob (2) a session, Cid (3) a VLAN within Ann's.
         let entries = [
             (AccessKey::Vlan(101), 1),
             (AccessKey::Mac(ann), 1),

@@ -2,10 +2,10 @@
 
 use fairwire_linux::port::LinkKind;
 
-/// Bytes of an Ethernet header. An overhead of minus this number counts only the IP packet.
+/// Bytes of an Ethernet header. With an overhead of -14 bytes, only the IP packet counts.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;
 
-/// The payload of an ATM cell, and the complete cell (ITU-T I.361).
+/// Payload and total size of an ATM cell, in bytes (ITU-T I.361).
 const CELL: (u64, u64) = (48, 53);
 
 /// The bytes that the shaped link adds to a frame.
@@ -25,8 +25,8 @@ impl Framing {
     /// clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
-    /// The size of a frame of `frame_bytes` that begins with the header of `link`. It is at least
-    /// one byte, even with a negative overhead, because each packet must take time.
+    /// The size of a frame of `frame_bytes` that begins with the header of `link`: at least 1,
+    /// because each packet must take time.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
         let bytes = (frame_bytes as u64).cast_signed() + i64::from(header) + i64::from(self.overhead_bytes);

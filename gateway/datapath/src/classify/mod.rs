@@ -1,10 +1,10 @@
-//! Classifies a frame: derives the facts that a discipline needs from the frame's bytes.
+//! Derives the facts that a discipline needs from a frame's bytes.
 //!
 //! A packet's inside host receives downloads and sends uploads. The packet's class is the first
 //! that matches:
 //!
 //! 1. the subscriber who has the inside host's address;
-//! 2. the subscriber named by the link layer: a PPPoE session, VLANs or an Ethernet address;
+//! 2. the subscriber named by the link layer;
 //! 3. the first class whose rules match;
 //! 4. [`UNCLAIMED`].
 //!
@@ -47,7 +47,7 @@ pub enum Dscp {
     Assured(u8),
 }
 
-/// Reads headers and names flows and classes.
+/// Reads the headers of frames, and finds their flows and classes.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     hasher: FlowHasher,
@@ -87,8 +87,7 @@ pub fn secret() -> [u8; 16] {
     std::array::from_fn(|at| if at < 8 { low[at] } else { high[at - 8] })
 }
 
-/// The subscribers' claims on packets, and the suspended subscribers. These change from day to day,
-/// unlike classes.
+/// The claims on packets, and the suspended subscribers. Unlike classes, subscribers change daily.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
@@ -164,20 +163,19 @@ pub struct Facts {
     /// The colour, 0 (green) to 2 (red), by a codepoint of assured forwarding; green for any other
     /// codepoint.
     pub color: u8,
-    /// Is it an IP packet? ARP and similar frames keep a link alive and are not shaped.
+    /// Is it an IP packet? Others, such as ARP, are not shaped.
     pub is_ip: bool,
     /// Does the packet bypass the discipline? True for packets that are not IP, and for some that
     /// [control a network](crate::control).
     pub bypasses: bool,
-    /// Is the packet an upload whose address, session, tags and Ethernet address name several
-    /// subscribers?
+    /// Is the frame an upload whose link-layer names do not agree with its subscriber?
     pub is_spoofed: bool,
 }
 
 impl Classifier {
-    /// A classifier that names flows by `hasher` and has no claims. A frame counts from its
-    /// Ethernet header, without check sequence, plus `overhead_bytes`: 24 adds Ethernet's other
-    /// bytes, -14 leaves only the IP packet.
+    /// A classifier that finds flows by `hasher` and has no claims. A frame's size is its bytes
+    /// from the Ethernet header on, without check sequence, plus `overhead_bytes`. 24 adds
+    /// Ethernet's other bytes; -14 leaves only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -223,7 +221,6 @@ impl Classifier {
         self.dscp == Dscp::Wash
     }
 
-    /// The codepoint of the departing `packet`, if the packet's colour decides the codepoint.
     #[inline]
     pub(crate) fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
         let Dscp::Assured(class) = self.dscp else { return None };
@@ -311,7 +308,6 @@ impl Classifier {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)
     }
 
-    /// The fields that claims match; `None` if the frame is not IP.
     #[inline]
     fn fields(&self, headers: &Headers, key: &FlowKey, frame: &[u8]) -> Option<MatchFields> {
         let (source, destination, protocol, ports): (IpAddr, IpAddr, _, _) = match key {

@@ -36,7 +36,7 @@ pub enum PrefixError {
 pub(super) type Ends<N> = (N, N);
 
 impl Prefix {
-    /// The network of `address` with `bits` leading bits; all other bits are zero.
+    /// The network of `address` with `bits` leading bits.
     pub fn containing(address: IpAddr, bits: u8) -> Prefix {
         let bits = bits.min(width(address));
         let address = match address {
@@ -70,7 +70,7 @@ impl Prefix {
         }
     }
 
-    /// Do the prefixes share an address? One prefix then contains the other.
+    /// Does one prefix contain the other?
     pub fn overlaps(&self, other: &Prefix) -> bool {
         self.contains(other.address) || other.contains(self.address)
     }

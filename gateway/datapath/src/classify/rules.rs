@@ -79,9 +79,7 @@ impl Rule {
     }
 }
 
-/// The claims on packets, shared by both directions. A packet belongs to the subscriber of its
-/// inside address, else to the subscriber that the link layer names, else to the first class that
-/// matches.
+/// Claims on packets, shared by both directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
     prefixes: PrefixTable,
@@ -89,7 +87,7 @@ pub struct Claims {
     rules: Arc<[Rule]>,
 }
 
-/// The prefixes and names by which subscribers are recognized, each with its class.
+/// The prefixes and names of subscribers, each with its class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
     /// Their networks.

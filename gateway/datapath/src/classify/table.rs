@@ -1,9 +1,9 @@
-//! Looks up the class of an address: the class of the longest prefix that contains the address.
+//! Looks up the class of the longest prefix that contains an address.
 //!
-//! Prefixes are cut into disjoint, sorted ranges. Each range has the class of the longest prefix
-//! that contains it. An index maps the leading bits in which the ranges differ to the few ranges
-//! that may contain an address. A lookup thus takes one step into the index and, with evenly spread
-//! prefixes, one or two comparisons. Both directions share the table, which is built once.
+//! Prefixes are cut into disjoint, sorted ranges, each with the class of its longest prefix. An
+//! index divides the addresses into buckets of equal size, and holds the few ranges that overlap
+//! each bucket. A lookup takes one step into the index. With evenly spread prefixes, one or two
+//! comparisons follow.
 
 use super::prefix::{Ends, Prefix};
 use crate::account::renumbered;
@@ -14,7 +14,7 @@ use std::net::IpAddr;
 pub struct PrefixTable {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
-    /// Does no prefix contain another, so that each prefix is one range?
+    /// True if no prefix contains another. Each prefix then is one range.
     is_flat: bool,
 }
 
@@ -110,7 +110,7 @@ macro_rules! address {
 address!(u32);
 address!(u128);
 
-/// The most bits of the index: 2^16 buckets take 256 KiB.
+/// 2^16 buckets take 256 KiB.
 const MAX_INDEX_BITS: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,10 +123,9 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in or after the bucket. One more entry closes the
-    /// last bucket.
+    /// For each bucket, the first range that ends in it or after it. One more entry, the last
+    /// range, closes the last bucket.
     index: Box<[u32]>,
-    /// The bucket of an address is `(address - lowest address) >> shift`.
     shift: u32,
 }
 
@@ -210,7 +209,7 @@ fn put_in<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class:
     is_free.then(|| ranges.insert(place, Range { first, last, class }))
 }
 
-/// Cuts sorted prefixes, each of which contains the next or is disjoint from it, into ranges.
+/// Cuts sorted prefixes into ranges.
 fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
     let mut cut = Cut { ranges: Vec::with_capacity(prefixes.len()), open: Vec::new(), at: None };
     for &((first, last), class) in prefixes {

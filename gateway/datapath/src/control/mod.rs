@@ -1,27 +1,26 @@
-//! Lets packets that control a network bypass the discipline, up to a separate rate: hellos of
-//! routers, BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
+//! Lets packets that control a network bypass the discipline, up to a separate rate. [`of`] lists
+//! these packets.
 //!
-//! A lost hello takes a route down, so a flood must neither delay it nor cause its drop. But an
-//! unbounded bypass would let a host disguise its traffic as control. A token bucket in time
-//! therefore bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that
-//! exceed the bucket are not lost: they pass through the discipline.
+//! A lost hello of a router takes a route down, so a flood must neither delay nor drop hellos. But
+//! an unbounded bypass would let a host disguise its traffic as control. A token bucket therefore
+//! bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that exceed the
+//! bucket are not lost: they pass through the discipline.
 //!
 //! **A flood of control packets**, from one source or from thousands of forged ones, must not use
 //! up the bucket that routers need. Any source may therefore use half of the burst. The other half
 //! is reserved for at most [`SOURCES`] known sources, each within an equal share of the rate.
 //!
-//! A source is an Ethernet address, an outer VLAN, an address and a protocol. It becomes known
-//! [`KNOWN`] after its first packet and stays known while it sends; no other source takes its slot.
-//! A newcomer thus takes nothing from a known source, unless it forges that source's addresses in
-//! the same VLAN.
+//! A source is identified by an Ethernet address, an outer VLAN, an IP address and a protocol. A
+//! source becomes known [`KNOWN`] after its first packet and stays known while it sends. No other
+//! source takes its slot. A new source thus takes nothing from a known source, unless it forges
+//! that source's addresses in the same VLAN.
 //!
-//! Hosts send control packets too, such as ARP. They get at most half of the slots; the other half
+//! Hosts send control packets too, such as ARP. Hosts get at most half of the slots; the other half
 //! is for routers only. Packets that a router forwards may come from any host in the world. Their
 //! sources are never known, and share a sixteenth of the rate.
 //!
 //! **Control packets** stay on a link, or are recognized by the addresses and hop limits that the
-//! standards require: see [`of`]. A forged packet from another network has another hop limit.
-//! Discovery of services (mDNS, LLMNR) is not control.
+//! standards require. A forged packet from another network has another hop limit.
 
 use crate::not_ip;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
@@ -54,17 +53,16 @@ const SILENT: Duration = Duration::from_secs(40);
 /// The silence after which a source that is not yet known gives up its slot. OSPF sends a hello
 /// every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// The most that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; the same
-/// as for packets that are not IP.
+/// The bucket's burst, as time at its rate, or `BURST_BYTES` if they take longer.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
 const OWN_BURST_BYTES: u64 = 2 * 1538;
-/// The ratio of the link's rate to the default rate of control packets. The default rate is at
-/// least `MIN_BPS`, which is enough for BFD of a few routers.
+/// The default rate is 1/`PART` of the link's rate, but at least `MIN_BPS`, which is enough for BFD
+/// of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// The least ratio of the link's rate to the default rate. It counts on slow links.
+/// The default rate is at most 1/`MOST` of the link's rate, which matters on slow links.
 const MOST: u64 = 4;
 
 /// The default rate of control packets, on a link of `rate`.
@@ -133,7 +131,6 @@ impl ControlLimit {
         true
     }
 
-    /// The slot of the source with `key`: its present slot, or a free one among the first `places`.
     fn place(&mut self, key: u64, places: usize, now: Time) -> Option<usize> {
         let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
             let is_given_up = |source: &Source| {
@@ -187,9 +184,9 @@ const DISCOVERY: [u16; 2] = [5353, 5355];
 const MLD: [u8; 4] = [130, 131, 132, 143];
 /// Router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
-/// The hop limit of a packet that no router forwarded (RFC 5082, section 3).
+/// The hop limit that shows that no router has forwarded the packet (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;
-/// The hop limit of a packet that no router forwards.
+/// The hop limit that keeps routers from forwarding the packet.
 const NOT_TO_BE_SENT_ON: u8 = 1;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -70,8 +70,8 @@ fn control_packets_are_recognized_and_imitations_are_not() {
     }
 }
 
-/// Counts the frames of each of two routers that pass during a flood: for ten seconds, the frame
-/// `flood(ms)` twenty times in each millisecond. Also returns the bytes of the flood that pass.
+/// Sends `flood(ms)` twenty times a millisecond for ten seconds. Returns how many frames of each of
+/// two routers pass, and how many bytes of the flood.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));
@@ -97,8 +97,7 @@ fn a_flood_of_hellos_takes_no_capacity_from_known_routers() {
         |ms: u64| ipv4([10, (ms >> 16) as u8, (ms >> 8) as u8, ms as u8 | 128], [224, 0, 0, 5], 1, OSPF);
     for (passed, bytes) in [passing(one), passing(drawn)] {
         assert_eq!(passed, [200, 200], "20 hellos a second for ten seconds");
-        // The limit allows 400 kbit/s for ten seconds and a burst of eight full frames. One more
-        // frame is a margin.
+        // 400 kbit/s for ten seconds, a burst of eight full frames, and one frame of margin.
         assert!(bytes <= 500_000 + 9 * 1538, "{bytes} bytes of the flood");
     }
 }
@@ -121,8 +120,8 @@ fn hosts_leave_half_to_routers_and_forwarded_packets_get_a_sixteenth() {
     assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
     let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
     let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
-    // The limit for ten seconds is a sixteenth of the rate (25,000 bit/s), a burst of two full
-    // frames, and the frame that exceeds the burst.
+    // A sixteenth of the rate (25,000 bit/s), a burst of two full frames, and the frame that
+    // exceeds the burst.
     let most = 25_000 + 3 * 1538 * 8 / 10;
     assert!((24_000..=most).contains(&passed), "{passed} bit/s of 400 000");
 }

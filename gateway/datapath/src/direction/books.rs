@@ -12,8 +12,7 @@ use fairwire_core::{Acknowledgement, Cause, Duration, Packet, Signals, Time};
 use fairwire_linux::port::Late;
 use fairwire_wire::tcp::Segment;
 
-/// Frames; counts of flows, classes and totals; waits; and the latest drops, marks and losses. The
-/// books are the discipline's [`Signals`].
+/// A direction's records, which are the discipline's [`Signals`].
 pub(super) struct Books {
     /// The frames inside.
     pub pool: FramePool,
@@ -25,7 +24,7 @@ pub(super) struct Books {
     pub classes: ClassCounts,
     /// The waits of packets.
     pub sojourns: Sojourns,
-    /// The recorder of the latest drops, marks and losses.
+    /// The latest drops, marks and losses.
     pub recorder: Recorder,
     /// The arrivals at the discipline, for replays.
     pub arrivals: ArrivalLog,
@@ -47,8 +46,7 @@ impl Books {
         }
     }
 
-    /// Counts the arrival of a packet of `len` bytes on the link. A packet that is not IP has no
-    /// class, and counts as `unshaped`.
+    /// Counts an arrival. `class` is `None` if the packet is not IP.
     #[inline]
     pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.packets_in += 1;
@@ -59,7 +57,7 @@ impl Books {
         }
     }
 
-    /// Counts the start of transmission of a packet of `len` bytes on the link.
+    /// Counts the start of transmission of `len` bytes.
     #[inline]
     pub(super) fn left(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.bytes_out += u64::from(len);
@@ -138,7 +136,7 @@ impl Signals for Books {
     }
 }
 
-/// The loss of a packet without a recorded time of arrival.
+/// The loss of a packet whose time of arrival is unknown, so its wait is zero.
 fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
     Event { at: now, fate: Incident::Lost(loss), class, waited: Duration::ZERO }
 }

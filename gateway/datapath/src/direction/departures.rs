@@ -4,8 +4,8 @@
 use fairwire_core::Time;
 use std::collections::VecDeque;
 
-/// The frame in transmission, and the frames that wait for the port. The latter are *through*:
-/// their last bit is sent, or they bypassed the discipline.
+/// The frame in transmission, and the frames that are *through*: they wait only for the port,
+/// because their last bit is sent or they bypassed the discipline.
 pub(super) struct Departures {
     sending: Option<Sending>,
     through: VecDeque<ReadyFrame>,
@@ -25,7 +25,7 @@ struct Sending {
 }
 
 impl Departures {
-    /// No departures, with memory for `frames`, the pool's capacity.
+    /// `frames` is the pool's capacity.
     pub(super) fn new(frames: usize) -> Self {
         Departures { sending: None, through: VecDeque::with_capacity(frames) }
     }
@@ -36,7 +36,6 @@ impl Departures {
         self.sending = Some(Sending { frame, sent });
     }
 
-    /// Counts `frame`, which bypassed the discipline, as through.
     pub(super) fn pass(&mut self, frame: u32) {
         self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
@@ -45,14 +44,12 @@ impl Departures {
         self.through.push_back(ready);
     }
 
-    /// Advances to `now`, by when the frame in transmission may be through.
     pub(super) fn advance(&mut self, now: Time) {
         if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {
             self.end_sending();
         }
     }
 
-    /// Counts the frame in transmission as through, whatever the time.
     pub(super) fn end_sending(&mut self) {
         let sent = self.sending.take().map(|sending| ReadyFrame { frame: sending.frame, is_shaped: true });
         self.through.extend(sent);
@@ -62,7 +59,7 @@ impl Departures {
         self.through.pop_front()
     }
 
-    /// The time at which the next frame is through; in the past if a frame already is.
+    /// When the next frame is through; in the past if one already is.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),
@@ -74,8 +71,8 @@ impl Departures {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all frames into the empty `roomier`, and swaps the memory of both. `names[n]` is the
-    /// new name of frame n.
+    /// Moves all frames into the empty `roomier`, and then swaps the two. Frame n becomes
+    /// `names[n]`.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];
         roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });

@@ -1,6 +1,6 @@
-//! One direction through the gateway, without I/O: split, classify, queue, shape.
+//! One direction, without I/O: split, classify, queue, shape.
 //!
-//! The link is a [`Server`], as in the simulator. Departures precede arrivals at the same instant.
+//! The link is a [`Server`]. Departures precede arrivals at the same instant.
 
 mod books;
 mod departures;
@@ -39,9 +39,9 @@ use fairwire_wire::vnet::VnetHeader;
 pub struct DirectionPlan {
     /// The link and its discipline; without them, frames pass at once.
     pub shaper: Option<ShaperPlan>,
-    /// Parses headers, and names flows and classes.
+    /// Parses headers, and finds flows and classes.
     pub classifier: Classifier,
-    /// Buffers for frames that wait, are being sent, or are through.
+    /// The size of the pool, which holds all frames inside.
     pub pool: PoolSize,
     /// The number of flows that are counted one by one.
     pub flows: usize,
@@ -55,7 +55,7 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// The longest delay of the process that the link makes up for, so that no rate is lost.
+    /// The longest delay of the process that the link makes up for.
     pub catch_up: Duration,
     /// The rate, as a part of the link's, at which frames that are not IP may bypass the
     /// discipline.
@@ -108,8 +108,8 @@ impl Direction {
     ) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
-        // One pass, one flow and one account suffice, because all packets of a super-packet have
-        // the same values of the fields read here.
+        // One flow and one account suffice: all packets of a super-packet agree in the fields read
+        // here.
         let headers = kind.parse(frame);
         let mut facts = self.classifier.facts(frame, &headers, 0);
         if facts.is_spoofed {
@@ -162,7 +162,6 @@ impl Direction {
         self.classifier.wire_bytes(kind.length(frame, self.classifier.way()))
     }
 
-    /// May `frame`, which controls a network, pass within the rate of control packets?
     #[cold]
     fn passes_as_control(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
@@ -176,7 +175,8 @@ impl Direction {
         !not_ip.takes(bytes, is_control(frame, headers), self.books.now)
     }
 
-    /// Counts a frame sent in the name of the subscriber `class`, who is charged nothing.
+    /// Counts the loss of a frame that forges the name of the subscriber `class`, who is charged
+    /// nothing.
     #[cold]
     fn lose_spoofed(&mut self, frame: &[u8], class: u32, kind: LinkKind) {
         self.books.totals.packets_in += 1;
@@ -224,7 +224,6 @@ impl Direction {
         [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
-    /// The time in which the link sends its backlog; `None` without a backlog.
     pub(crate) fn backlog_lasts(&self) -> Option<Duration> {
         let server = &self.link.as_ref()?.server;
         let bytes = server.backlog().bytes;
@@ -258,7 +257,7 @@ impl Direction {
         }
     }
 
-    /// The recorder of the latest drops, marks and losses.
+    /// The latest drops, marks and losses.
     pub fn recorder(&self) -> &Recorder {
         &self.books.recorder
     }
@@ -273,12 +272,12 @@ impl Direction {
         self.books.arrivals = ArrivalLog::into_batch(shared);
     }
 
-    /// Makes this direction an `edge` of a DiffServ domain from now on.
+    /// Makes this direction the `edge` of a DiffServ domain.
     pub fn set_edge(&mut self, edge: Edge) {
         self.edge = edge;
     }
 
-    /// The edge of a DiffServ domain at this direction.
+    /// The edge of a DiffServ domain.
     pub fn edge(&self) -> &Edge {
         &self.edge
     }
@@ -298,7 +297,7 @@ impl Direction {
         self.edge.show_targets(target_of);
     }
 
-    /// Packets inside: waiting, being sent, or through.
+    /// The number of packets in the discipline, in transmission, or waiting for the port.
     pub fn packets_inside(&self) -> usize {
         self.books.pool.in_use()
     }
@@ -323,8 +322,7 @@ impl Direction {
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The flow by which the discipline knows a packet. It includes the host if conversations are
-    /// distinguished.
+    /// The flow under which the discipline gets a packet: its flow, or its host and conversation.
     #[inline]
     fn name(&mut self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
@@ -356,8 +354,7 @@ impl Direction {
         }
     }
 
-    /// Clears the codepoint of frame `id` if so configured. The classifier has already used the
-    /// codepoint.
+    /// Clears the codepoint, which classification has already used.
     fn wash(&mut self, id: u32, facts: &Facts) {
         if facts.dscp == 0 || !self.classifier.washes() {
             return;
@@ -420,8 +417,6 @@ impl Direction {
         self.books.left(note.account, Some(note.class), packet.len);
     }
 
-    /// Sends a batch of transmitted frames and releases their buffers. False if there were no
-    /// frames.
     fn transmit_batch(&mut self, port: &mut dyn Port, trips: &mut TripsOf<'_>) -> bool {
         let Direction { departures, books, .. } = self;
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];

@@ -1,8 +1,8 @@
 //! Replaces a direction's configuration between two packets, without losing a packet inside.
 //!
-//! The packet in transmission continues unchanged. Waiting packets are handed over to the new
-//! discipline, with the flow and the length that the new classifier finds. Under the old name of
-//! their flow, packets that arrive under its new name could overtake them.
+//! The packet in transmission continues unchanged. Waiting packets move to the new discipline with
+//! the flow and the length that the new classifier finds. Under their old flow, later packets could
+//! overtake them.
 
 use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
@@ -68,13 +68,12 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// The most packets for which hand-over memory (2.4 MB) is allocated in advance. The memory grows
-/// if more packets wait.
+/// Packets for which hand-over memory (2.4 MB) is allocated in advance. It grows if more wait.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
-    /// Builds the components of `plan` for a direction of `present` sizes. If flows keep their
-    /// names (`keeps_flows`), their counts continue.
+    /// Builds the components of `plan` for a direction of `present` sizes. Flows keep their counts
+    /// if `keeps_flows` is true and `plan` counts equally many flows.
     pub fn new(plan: DirectionPlan, present: Sizes, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
@@ -92,7 +91,7 @@ impl Replacement {
         }
     }
 
-    /// Makes the direction an `edge`.
+    /// Makes the direction the `edge` of a DiffServ domain.
     #[must_use]
     pub fn at_edge(self, edge: Edge) -> Self {
         Replacement { edge, ..self }
@@ -107,7 +106,7 @@ impl Direction {
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
     ///
-    /// If the frames inside do not fit a smaller pool, the old pool stays, so that nothing is lost.
+    /// If the frames inside do not fit a smaller pool, the old pool stays.
     pub fn replace(
         &mut self,
         replacement: Replacement,
@@ -171,19 +170,16 @@ impl Direction {
         self.books.classes.is_idle(class)
     }
 
-    /// Frees the number of `class`, perhaps for another class. Waiting packets leave as before.
+    /// Frees the number of `class`. Waiting packets leave as before.
     pub fn vacate(&mut self, class: u32) {
         self.books.classes.vacate(class);
     }
 
-    /// Swaps the claims on packets and the suspended classes with those of `members`. Waiting
-    /// packets keep their class.
+    /// Swaps the claims and the suspended classes with `members`. Waiting packets keep their class.
     pub fn swap_members(&mut self, members: &mut Members) {
         self.classifier.swap_members(members);
     }
 
-    /// Moves the counts of each class to its new number. Counts of removed classes are added to the
-    /// unclaimed ones.
     fn replace_classes(&mut self, new: ClassCounts, class_map: &[u32]) -> ClassCounts {
         let old = std::mem::replace(&mut self.books.classes, new);
         self.books.classes.add_renumbered(&old, class_map);
@@ -241,8 +237,8 @@ impl Direction {
                     }
                     false => before,
                 };
-                // A queue kept in place would overtake older packets of its flows, which the last
-                // hand-over carried ahead.
+                // After a hand-over that carried packets ahead, no queue stays in place: it would
+                // overtake the older packets of its flows.
                 let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };
@@ -254,7 +250,6 @@ impl Direction {
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
-    /// Ends shaping: the packet in transmission leaves at once, followed by the waiting packets.
     fn release_unshaped(&mut self, waiting: Vec<Packet>) {
         self.departures.end_sending();
         for packet in waiting {
@@ -265,7 +260,6 @@ impl Direction {
     }
 }
 
-/// The remains of a replaced link, and the packets ahead of the new discipline.
 #[derive(Default)]
 struct Relinked {
     link: Option<Link>,
@@ -287,7 +281,7 @@ impl Renaming<'_> {
         Kept { classes: self.class_map, names: self.names.is_none() && self.keeps_flows && !self.reopens }
     }
 
-    /// Does every packet keep its names, so that waiting packets may stay where they are?
+    /// Does every packet keep its names and its class, so that waiting packets may stay in place?
     fn changes_none(&self) -> bool {
         self.kept().names && (0..).zip(self.class_map).all(|(was, class)| was == *class)
     }

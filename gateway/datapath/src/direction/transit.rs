@@ -1,7 +1,7 @@
 //! Moves the packets inside a direction to another process, or takes in packets from one.
 //!
-//! A waiting frame moves with its original codepoint, so that the other process can classify it by
-//! its own configuration. It keeps congestion marks that it got inside.
+//! A waiting frame moves with its codepoint on arrival, for classification by the other process.
+//! The frame keeps congestion marks that it got inside.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -16,7 +16,7 @@ use std::io;
 /// A moving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit<'a> {
-    /// The arrival of a waiting frame; `None` if the frame was served and only has to leave.
+    /// When a waiting frame arrived; `None` if the frame waits only for the port.
     pub arrived: Option<Time>,
     /// Its bytes.
     pub frame: &'a [u8],
@@ -43,7 +43,7 @@ impl TakenOut {
 }
 
 impl Direction {
-    /// Takes out all packets inside. The packet in transmission counts as through.
+    /// Takes out all packets inside. The packet in transmission then waits only for the port.
     pub fn take_out(&mut self) -> TakenOut {
         self.departures.end_sending();
         let through = std::iter::from_fn(|| self.departures.pop()).collect();
@@ -56,8 +56,7 @@ impl Direction {
         TakenOut { through, waiting }
     }
 
-    /// Passes each frame that was taken out to `each`. Waiting frames have their original
-    /// codepoint, and congestion marks that they got inside.
+    /// Calls `each` with every frame of `taken`.
     pub fn show(
         &mut self,
         taken: &TakenOut,
@@ -83,7 +82,7 @@ impl Direction {
         Ok(())
     }
 
-    /// Releases the frames that were taken out, because another process has received them.
+    /// Releases the frames that another process has received.
     pub fn release(&mut self, taken: &TakenOut) {
         let frames = taken.through.iter().map(|ready| ready.frame);
         for frame in frames.chain(taken.waiting.iter().map(|packet| packet.frame)) {
@@ -92,9 +91,8 @@ impl Direction {
         }
     }
 
-    /// Puts back the packets that were taken out, at `now`. They arrive at the discipline again,
-    /// with their original time of arrival. A discipline that drops or marks arrivals at random may
-    /// do so again.
+    /// Puts the packets back at `now`. They arrive again, with their original time of arrival. A
+    /// discipline that drops or marks arrivals at random may do so again.
     pub fn put_back(&mut self, taken: TakenOut, now: Time) {
         self.books.now = now;
         taken.through.into_iter().for_each(|ready| self.departures.put(ready));
@@ -115,8 +113,8 @@ impl Direction {
         let account = self.account(&headers, frame, &facts);
         let note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets: None, ticket: 0 };
-        // The packet's host is known at once. So the host keeps its share, and later packets do not
-        // overtake waiting ones under another name.
+        // The packet's host is known at once and keeps its share. Otherwise its next packets could
+        // get another flow and overtake this one.
         self.books.accounts.know(account);
         match arrived {
             Some(arrived) => self.arrive(frame, &facts, note, arrived.min(now)),

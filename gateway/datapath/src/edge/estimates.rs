@@ -1,4 +1,4 @@
-//! Estimates from marks, at the edge by which aggregates leave.
+//! Estimates each class's marked fraction, at the edge where packets leave the domain.
 
 use crate::class_book::UNCLAIMED;
 use crate::classify::Facts;
@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// One estimator per class, on the forwarding thread. O(1) per packet.
 ///
-/// Only packets in profile that may be marked are counted: green by a codepoint of assured
-/// forwarding, and ECN-capable. A queue drops packets that it cannot mark, and drops are not
-/// visible here. So an aggregate without ECN would seem to meet no congestion, and its target would
+/// Only ECN-capable packets with a green codepoint of assured forwarding are counted. Drops are not
+/// visible here. An aggregate without ECN would seem to meet no congestion, and its target would
 /// rise to its bound.
 #[derive(Debug)]
 pub struct Estimates {
@@ -23,8 +22,7 @@ pub struct Estimates {
 #[derive(Clone, Debug)]
 struct Watched {
     estimator: Estimator,
-    /// The number of requests for more minus the number of requests for less; each counted packet
-    /// makes one request.
+    /// Over all counted packets, requests for a higher target minus requests for a lower one.
     votes: i64,
 }
 
@@ -92,13 +90,13 @@ impl ClassView {
 }
 
 impl EstimatesView {
-    /// The number of requests for more minus the number of requests for less that the packets of
-    /// `class` would have carried since the start.
+    /// Requests to increase the target minus requests to decrease it, at most one per packet of
+    /// `class`, since the start.
     pub fn votes(&self, class: u32) -> i64 {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
 
-    /// The fraction of the in-profile packets of `class` that are marked, 0 to 1.
+    /// The estimated fraction of the in-profile packets of `class` that are marked, 0 to 1.
     pub fn estimate(&self, class: u32) -> f64 {
         let bits = self.of_class.get(class as usize).map_or(0, |seen| seen.estimate.load(Ordering::Relaxed));
         f64::from_bits(bits)
@@ -118,7 +116,7 @@ impl Targets {
         Targets { of_class: (0..classes).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect() }
     }
 
-    /// Shows the targets from `target_of`.
+    /// Shows other threads the target of each class from `target_of`.
     pub fn show(&self, mut target_of: impl FnMut(u32) -> Option<f64>) {
         for (class, place) in (0..).zip(&self.of_class) {
             place.store(target_of(class).unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
@@ -164,7 +162,7 @@ mod tests {
             estimates.observe(&facts(1, GREEN, Ecn::Ce));
             estimates.observe(&facts(2, GREEN, Ecn::Ect0));
         }
-        // The first mark yields an estimate of 0.1 x 0.1, which requests nothing.
+        // The first mark yields an estimate of 0.01, which requests no change.
         assert_eq!((seen.votes(1), seen.votes(2)), (-9, 10));
         assert!(seen.estimate(1) > 0.3 && seen.estimate(2) == 0.0, "{}", seen.estimate(1));
     }

@@ -1,6 +1,5 @@
 //! The edges of a DiffServ domain. The edge where aggregates leave estimates marks and sends
-//! reports; the edge where they enter receives the reports. A report is a datagram, which replaces
-//! two header bits in the source.
+//! reports to the edge where they enter. A report is a datagram; the paper used two header bits.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003.
@@ -12,7 +11,7 @@ pub use estimates::{Estimates, EstimatesView, Targets};
 use crate::classify::Facts;
 use std::sync::Arc;
 
-/// The edge at one direction; empty in most gateways.
+/// One direction at the edge of a DiffServ domain; empty in most gateways.
 #[derive(Debug, Default)]
 pub struct Edge {
     /// Estimates, present where aggregates leave.

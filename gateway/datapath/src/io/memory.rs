@@ -1,4 +1,4 @@
-//! A port in memory, driven by a virtual clock: for tests, and for parity with the simulator.
+//! A port in memory, driven by a virtual clock: for tests, and for comparison with the simulator.
 
 use crate::datapath::{Datapath, Wire};
 use fairwire_core::Time;
@@ -38,7 +38,7 @@ pub struct Departure {
 }
 
 impl MemoryPort {
-    /// A port at which `arrivals` will arrive, in order of time.
+    /// A port with future `arrivals`.
     ///
     /// # Panics
     /// If `arrivals` are not in order of time.
@@ -52,7 +52,7 @@ impl MemoryPort {
         MemoryPort { refuses: true, ..MemoryPort::default() }
     }
 
-    /// Limits the port to frames of at most `bytes`.
+    /// Makes the port refuse frames longer than `bytes`.
     #[must_use]
     pub fn of_longest(self, bytes: usize) -> Self {
         MemoryPort { longest: Some(bytes), ..self }

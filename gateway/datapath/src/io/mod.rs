@@ -1,5 +1,4 @@
-//! Frame I/O in addition to the ports of `fairwire-linux`: memory, a router's two sides, sending
-//! threads.
+//! Frame I/O in addition to the ports of `fairwire-linux`.
 
 pub mod memory;
 pub mod router;

@@ -1,5 +1,5 @@
-//! Router mode: shapes the packets that the kernel forwards between two interfaces. At both hooks
-//! each packet has its inside address.
+//! Router mode: shapes the packets that the kernel forwards between two interfaces. The gateway
+//! takes uploads before NAT and downloads after NAT, so each packet has its inside address.
 //!
 //! ```text
 //!   upload:    inside ─ ingress ──▶ [TAP up] ─▶ gateway ─▶ [TAP down]
@@ -8,19 +8,16 @@
 //!                ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
 //! ```
 //!
-//! Uploads are taken before the kernel has processed them, and given back at the same hook;
-//! downloads are taken afterwards. NAT, connection tracking and the firewall thus process each
-//! packet once, on the same interfaces as without a gateway. Packets to and from the router itself
-//! are not taken.
+//! NAT, connection tracking and the firewall process each packet once, on the same interfaces as
+//! without a gateway. Packets to and from the router itself are not taken.
 //!
-//! The packet filter takes packets, by rules in tables of our own, and traffic control on the TAP
-//! devices gives them back. If the inside interface has no Ethernet header (a VPN, PPP), the packet
-//! filter delivers bare IP packets, and the TAP device's port prepends the header. Traffic control
-//! removes it from downloads. On uploads it remains before the IP packet, where no protocol reads
-//! it, and distinguishes the packets given back from new ones.
+//! The packet filter takes packets out, by rules in our tables. Traffic control on the TAP devices
+//! gives the packets back.
 //!
-//! The devices disappear with the process. The tables disappear too, or they stay and drop the
-//! packets for a missing device: the link fails [open or closed](Failing).
+//! An inside interface without an Ethernet header (a VPN, PPP) has bare IP packets. The TAP
+//! device's port then prepends an Ethernet header. Traffic control removes the header from
+//! downloads. On uploads, the header remains before the IP packet, where no protocol reads it. It
+//! distinguishes the uploads given back from new ones.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -38,17 +35,17 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The interfaces between which packets are shaped, and the fate of packets without a gateway.
+/// Two interfaces between which packets are shaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The name of the gateway and of its tables.
     pub table: String,
     /// The interface towards the hosts that share the link.
     pub inside: String,
-    /// The interface by which packets to the rest of the world leave.
+    /// The interface towards the rest of the world.
     pub outside: String,
-    /// The number of this passage among those of the gateway, below 64. The passages of an inside
-    /// interface differ in the last 2 bits.
+    /// The number among the gateway's passages, below 64. The passages of an inside interface
+    /// differ in the last 2 bits.
     pub number: u8,
     /// The bytes that `outside` adds to each packet if it is a tunnel, else 0.
     pub added_bytes: u16,
@@ -77,19 +74,19 @@ struct RouterPort {
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
-    /// Do the inside interface's packets have an Ethernet header? Those of VPNs and PPP have none.
+    /// Do the inside interface's packets have an Ethernet header?
     is_ethernet: bool,
 }
 
-/// The interval at which the port checks the diversion.
+/// The interval of the diversion's checks.
 const LOOK: Duration = Duration::from_ms(500);
 /// The most bytes of the inside interface's name that our devices' names include.
 const MAX_OF_NAME: usize = 10;
-/// The mark bit of packets from the outside, set between forwarding and sending. Packets from a
-/// tunnel have a lower bit.
+/// The bit that marks forwarded packets from the outside until the egress chain takes them.
+/// Passages through a tunnel use lower bits.
 const MARK: u32 = 0x4000_0000;
-/// The start of the down devices' addresses, which are locally administered. The kernel ignores
-/// other hosts' packets to them.
+/// The first octets of the addresses of the TAP devices for downloads. They are locally
+/// administered, and the kernel ignores other hosts' packets to them.
 const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
 /// The EtherTypes of VLAN tags (IEEE 802.1Q).
 const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
@@ -97,8 +94,8 @@ const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
 const VLAN: u32 = u32::from_ne_bytes([0x0f, 0xff, 0, 0]);
 /// The type of packets whose Ethernet address is this host's (`linux/if_packet.h`).
 const PACKET_HOST: &[u8] = &[0];
-/// The priorities of our chains: before all others at ingress, and after all others at forwarding
-/// and egress.
+/// Priorities of our chains: `FIRST` precedes all others at ingress, and `LAST` follows all others
+/// at forwarding and egress.
 const FIRST: i32 = -450;
 const LAST: i32 = 450;
 
@@ -123,7 +120,7 @@ impl Passage {
         kinds[usize::from(self.number & 3)].map(|kind| format!("{kind}-{end}"))
     }
 
-    /// The outside port. It must be opened first, because downloads come from it.
+    /// Opens the outside port, by which downloads arrive. Call this before `inside`.
     fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
         let is_ethernet = inside.is_ethernet;
@@ -133,7 +130,7 @@ impl Passage {
         Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet })
     }
 
-    /// The inside port. Once it is open, packets arrive.
+    /// Opens the inside port. Packets then arrive at both ports.
     fn inside(&self) -> Result<RouterPort, PortError> {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
         let tag = self.find(&down)?.ethernet_address;
@@ -149,7 +146,6 @@ impl Passage {
         [a, b, c, d, self.number << 2 | e, f]
     }
 
-    /// The mark bit of this passage's downloads.
     fn mark(&self) -> u32 {
         MARK >> (self.number & 3)
     }
@@ -168,8 +164,7 @@ pub fn has_tables(table: &str) -> io::Result<bool> {
     Ok(!tables_of(&Nftables::open()?, table)?.is_empty())
 }
 
-/// Deletes the leftover tables of a gateway: those named `table`, and those whose names continue
-/// with `/`.
+/// Deletes leftover tables: those named `table`, and those whose names continue with `/`.
 pub fn remove_tables(table: &str) -> io::Result<()> {
     let nftables = Nftables::open()?;
     tables_of(&nftables, table)?
@@ -263,7 +258,6 @@ fn take_out(
     nftables.commit(marking(passage, fate))
 }
 
-/// Marks packets that come from the outside and leave by the inside interface.
 fn marking(passage: &Passage, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let (kind, number, priority, mark) = ("filter", hook::INET_FORWARD, LAST, passage.mark());
@@ -284,8 +278,6 @@ fn marking(passage: &Passage, fate: Persistence) -> Batch {
         )
 }
 
-/// At the inside interface's ingress, takes packets with a route to the outside. At its egress,
-/// takes marked packets.
 fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
@@ -295,9 +287,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // For a packet that still has its sender's socket, for example from a container on this
-    // machine, the kernel may report the input interface instead of the route's. Then the kind of
-    // the route decides, and the packet counts as one without a tunnel.
+    // If a packet still has its sender's socket, for example from a container on this machine, the
+    // kernel may report the input interface instead of the route's. The kind of the route then
+    // decides, and the packet counts as one without a tunnel.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_kind = Some(by_kind).filter(|_| passage.number & 3 == 0);
@@ -312,24 +304,21 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
         E::Number(interfaces.down),
         E::Send,
     ];
-    // Drops frames with two tags, the first of VLAN 0; no host needs them. The kernel strips tags
-    // of VLAN 0 one by one, the second only after this chain, whose other rules would thus find no
-    // IP packet.
+    // Drops frames with two tags, the first of VLAN 0, which no host needs. The kernel strips the
+    // second tag only after this chain, so the other rules would find no IP packet.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
-        // Packets that the gateway gives back are accepted.
         .rule("upload", &[E::DestinationStart, E::Is(&OURS), E::Accept]);
     let of_tags = TAGS.iter().map(|tag| [&[E::Meta(meta::TYPE), E::Is(tag)], &of_no_vlan[..]].concat());
     let rules = of_tags.chain([by_route]).chain(by_kind);
     rules.fold(batch, |batch, rule| batch.rule("upload", &rule)).rule("download", &by_mark)
 }
 
-/// Passes the frames that the gateway writes to the TAP devices on to the inside interface:
-/// downloads leave by it, uploads arrive at it. Traffic control is below the packet filter, so no
-/// egress chain processes the downloads again.
+/// Redirects the frames that the gateway writes to the TAP devices to the inside interface. Traffic
+/// control is below the packet filter, so no egress chain processes the downloads again.
 fn give_back(interfaces: Interfaces) -> io::Result<()> {
     for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
         redirect(tap, interfaces.inside, way)?;
@@ -342,13 +331,13 @@ fn give_back(interfaces: Interfaces) -> io::Result<()> {
 pub enum End {
     /// The end towards the hosts that share the link.
     Inside,
-    /// The end towards the rest of the world. It must be opened first, because downloads come from
-    /// it.
+    /// The end towards the rest of the world, by which downloads arrive. This end must be opened
+    /// first.
     Outside,
 }
 
 /// The port at one end of all passages of a gateway. A passage whose inside interface is missing or
-/// was recreated recovers automatically. Other passages continue without it.
+/// was recreated recovers automatically; others continue.
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,
@@ -358,7 +347,6 @@ pub struct RouterEnd {
     look_at: Time,
     /// Copies of frames with their original source.
     restored: Vec<u8>,
-    /// The health counts of ports that were closed.
     past: PortHealth,
 }
 
@@ -405,13 +393,13 @@ impl RouterEnd {
         fault
     }
 
-    /// Checks each passage. A recreated interface or removed tables lead to a new diversion. The
-    /// TAP device stays, because the process may not be allowed to open another.
+    /// Opens missing ports, and renews diversions after an interface was recreated or tables were
+    /// removed. The TAP device stays, because the process may not be allowed to open another.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
             let Some(open) = port else { continue };
-            // An interface that has become one of another kind needs other devices at both ends.
+            // An interface of another kind needs other devices at both ends.
             if passage.find(&passage.inside).is_ok_and(|about| about.is_ethernet != open.is_ethernet) {
                 close(port, &mut self.past);
             }

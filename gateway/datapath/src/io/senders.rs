@@ -1,17 +1,17 @@
-//! Threads that send, in addition to the deciding thread.
+//! Threads that send frames, in addition to the deciding thread.
 //!
 //! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). Headers, the
-//! discipline and counts stay on the deciding thread, so links are shared as with one thread: no
-//! rate is divided, and reloads are unchanged. The deciding thread hands frames of some flows over
-//! to [`Senders`] in batches ("parcels"), and sends the other frames itself.
+//! discipline and counts stay on the deciding thread, so no rate is divided among threads. The
+//! deciding thread hands frames of some flows to [`Senders`] in batches ("parcels"), and sends the
+//! others itself.
 //!
-//! **Assignment.** Flows are hashed into 256 buckets by their numbers, and each bucket has a thread
-//! that sends it. Every few hundred frames some buckets change threads. They leave the deciding
-//! thread if it cannot keep up, and any thread that falls behind. They return to the deciding
-//! thread under low load, because waking a thread takes time too.
+//! **Assignment.** Flows are hashed into 256 buckets, and each bucket has a thread that sends its
+//! frames. Buckets leave any thread that falls behind. Under low load, buckets return to the
+//! deciding thread, because waking a thread takes time too.
 //!
 //! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
-//! while none of its frames is in flight. Only buckets of a stalled thread do not wait for this.
+//! while none of its frames is in flight. The only exception is a stalled thread: its buckets
+//! change at once.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -40,7 +40,6 @@ pub struct Senders {
 #[derive(Debug)]
 pub struct SharedPort<P> {
     port: P,
-    /// The number of the port: 0 or 1.
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
     /// Do the threads have the port's device? Without it they get no frames.
@@ -54,7 +53,6 @@ pub struct SharedPort<P> {
 struct Balance {
     /// Frames since the last change.
     frames: usize,
-    /// Batches since the last change.
     batches: usize,
     /// The bucket to check first.
     next: usize,
@@ -66,11 +64,10 @@ struct Bucket {
     owner: Option<usize>,
     /// The holder of the latest frame handed over.
     last: Option<Holder>,
-    /// Frames since the last change.
     frames: u32,
 }
 
-/// The holder of a frame: a thread, and the number of the thread's parcel.
+/// A frame's holder: a thread, and the number of its parcel.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     at: usize,
@@ -129,8 +126,7 @@ struct Parcel {
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
-/// The number of parcels of a thread. While all of them are in flight, the thread gets no more
-/// frames.
+/// Parcels of a thread. While all are in flight, the thread gets no more frames.
 const PARCELS: usize = 256;
 /// The number of frames in flight above which a thread falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
@@ -142,8 +138,8 @@ const MANY: usize = 24;
 const FEW: usize = 8;
 /// The number of frames after which buckets may change threads again.
 const BALANCED: usize = 512;
-/// Buckets change threads until those that changed sent this many of the last `BALANCED` frames. So
-/// a bucket with more frames can change too.
+/// Once changed buckets have sent this many of the last `BALANCED` frames, no others change. So a
+/// single bucket with more frames can change.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// The time without a finished parcel after which a thread is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -161,8 +157,8 @@ impl Senders {
 
     /// Checks at `now` that all threads make progress. Call it many times a second.
     pub fn watch(&mut self, now: Time) {
-        // If this thread was paused, the other threads may have been paused too. So the time in
-        // which they must finish a parcel restarts.
+        // If this thread was paused, the others may have been too. So their time to finish a parcel
+        // restarts.
         let was_away = now.since(self.watched) >= STALLED;
         self.watched = now;
         for lane in &mut self.lanes {
@@ -204,7 +200,7 @@ impl Senders {
 
     fn take_late(&self, side: usize) -> Late {
         let [refused, too_long] = &self.shared.late[side];
-        // The count is almost always zero, so a load is cheaper.
+        // The count is almost always zero, and a load is cheaper than a swap.
         let take = |count: &AtomicU64| match count.load(Ordering::Relaxed) {
             0 => 0,
             _ => count.swap(0, Ordering::Relaxed),
@@ -258,8 +254,8 @@ impl Lane {
         self.frames - self.done.frames.load(Ordering::Acquire)
     }
 
-    /// Puts `frame` into the open parcel, and returns the parcel's number; `None` if all parcels
-    /// are in flight.
+    /// Adds `frame` to a parcel and returns the parcel's number; `None` if all parcels are in
+    /// flight.
     fn put(&mut self, side: usize, frame: &Outgoing<'_>) -> Option<u64> {
         if self.open.as_ref().is_some_and(|open| open.side != side || open.frames.len() == MAX_FRAMES_AT_ONCE)
         {
@@ -409,8 +405,8 @@ impl<P: Port> Port for SharedPort<P> {
                 // The frame would overtake earlier frames of its flow.
                 None if holder.is_some() => refused.add(place),
                 None => {
-                    // This thread also sends the bucket's later frames in this batch. Otherwise the
-                    // other thread might get room again, and send those first.
+                    // This thread also sends the bucket's later frames in this batch. If the other
+                    // thread got them, it could send them before this frame.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;
@@ -470,13 +466,12 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// A device that keeps a copy of each frame that it sends, once it is open.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
         is_open: Mutex<bool>,
         opened: Condvar,
-        /// The length from which frames are too long. Frames that begin with 255 are refused.
+        /// Frames of at least this length are too long.
         longest: usize,
     }
 
@@ -565,7 +560,7 @@ mod tests {
                 .map(|(flow, bytes)| Outgoing { flow: (*flow).into(), ..Outgoing::of(bytes) })
                 .collect();
             assert_eq!(port.transmit_all(&frames), Refused::NONE);
-            // The test waits as a link does, which sends only as fast as its frames leave.
+            // Like a link, the test hands over new frames only as fast as earlier frames leave.
             while senders.borrow().lanes.iter().any(|lane| lane.in_flight() > 2 * BEHIND) {
                 thread::yield_now();
             }
@@ -615,8 +610,7 @@ mod tests {
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!((port.port.own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
-        // Checks only the first hand-over. Later, threads may fall behind on a busy machine, and
-        // all buckets return to the deciding thread.
+        // Checks only the first hand-over: later, threads may fall behind on a busy machine.
         let becomes_owned = (0..100).any(|_| {
             port.transmit_all(&batch(64));
             owned(&port) > 0
@@ -646,7 +640,6 @@ mod tests {
         senders.borrow_mut().watch(at(110));
         senders.borrow_mut().watch(at(120));
         assert_eq!(senders.borrow().stalls(), 1, "counted once");
-        // The deciding thread sends all frames itself, at once, by a working device.
         port.port.device = open.clone();
         assert_eq!(port.transmit_all(&batch), Refused::NONE);
         assert_eq!(open.sent(), frames);
@@ -691,8 +684,8 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // The first frame would overtake earlier frames of its flow, and is refused. The second
-        // flow has no frame in flight.
+        // `first` would overtake earlier frames of its flow, so it is refused. The flow of `second`
+        // has none in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);

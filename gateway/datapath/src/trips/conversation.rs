@@ -1,5 +1,4 @@
-//! The state of a conversation. For TCP, each direction has its highest byte, newest timestamp and
-//! one timed segment. For QUIC, the state is a [`Spin`].
+//! The state of a conversation; for QUIC, a [`Spin`].
 
 use super::spin::Spin;
 use fairwire_core::{Duration, Time};
@@ -23,7 +22,6 @@ const _: () = assert!(size_of::<Conversation>() == 64);
 
 #[derive(Clone, Copy, Debug)]
 enum Followed {
-    /// The halves, indexed by the direction.
     Tcp([Half; 2]),
     Quic(Spin),
 }
@@ -34,8 +32,7 @@ impl Default for Followed {
     }
 }
 
-/// One direction of a TCP conversation. Times are in microseconds, which wrap after more than an
-/// hour.
+/// One direction of a TCP conversation. Times are in microseconds, which wrap after 71 minutes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     /// The arrival of the timed segment or, once it has left, its departure.
@@ -86,11 +83,9 @@ enum By {
 pub(super) struct Answered {
     pub trip: Duration,
     /// A lower bound of the path's time: from the departure of the timed segment to the arrival of
-    /// the segment before the answer. The peer sent that segment before it had received the timed
-    /// segment.
+    /// the segment before the answer.
     pub least: Duration,
-    /// Did the timed segment have payload? A segment without payload is only answered by the data
-    /// that follows.
+    /// Did the timed segment have payload? Without payload, only later data answers it.
     pub had_payload: bool,
 }
 
@@ -105,10 +100,10 @@ pub(super) enum Sent {
 /// The longest wait in the gateway. A segment that waits longer counts as dropped, so another may
 /// be timed.
 const MAX_WAIT_US: u32 = 1_000_000;
-/// The longest trip that counts: several times the longest round trip, over satellites and full
-/// buffers.
+/// The longest trip that counts: several times any real one, even over satellites and full buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// The longest counted trip of a segment without payload, until the data that it released arrives.
+/// The longest trip that counts for a segment without payload. It ends with the data that the
+/// segment released.
 const MAX_RELEASE_US: u32 = 2_000_000;
 /// The largest window (RFC 7323, section 2.3). Bytes further back belong to another connection.
 const MAX_WINDOW: i32 = 1 << 30;
@@ -127,8 +122,7 @@ impl Conversation {
         Conversation { hash, ..Conversation::default() }
     }
 
-    /// Did the conversation carry packets in both directions? A flood's forged packets get no
-    /// answer.
+    /// Have both ends sent packets? A flood's forged packets get no answer.
     pub(super) fn is_mutual(&self) -> bool {
         match &self.followed {
             Followed::Tcp(halves) => halves.iter().all(|half| half.known >= Known::End),
@@ -161,15 +155,14 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. Each segment of
-    /// a super-packet has `part_bytes` of payload; 0 if `segment` is no super-packet.
+    /// Takes `segment`, which uses sequence numbers. Each segment of a super-packet has
+    /// `part_bytes` of payload; 0 for other frames.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
-    /// Takes `segment`, which uses no sequence numbers and arrives in `way` at `now`. Returns the
-    /// segment's number if it is timed.
+    /// Takes `segment`, which uses no sequence numbers. Returns its number if it is timed.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
         self.halves()[way].acknowledges(segment, us(now))
@@ -190,7 +183,7 @@ impl Conversation {
 }
 
 impl Half {
-    /// The trip that `segment` ends. `before` is the arrival of the segment before it.
+    /// Returns the trip that `segment` ends. The previous segment arrived at `before`.
     fn answered(&mut self, segment: &Segment, before: u32, now: u32) -> Option<Answered> {
         if segment.flags.has(TcpFlags::RST) {
             self.timing = Timing::None;
@@ -271,14 +264,13 @@ impl Half {
     fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: u32) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
-        // A segment that is answered at once takes precedence over one that is answered by released
-        // data.
+        // A segment answered at once takes precedence over one answered by released data.
         let is_free = self.by == By::Released || self.is_free(now);
         self.remember(segment, end);
         if !(is_timeable && is_free) {
             return Sent::On;
         }
-        // Before the peer's SYN, the peer's support for timestamps is unknown.
+        // A SYN is timed by its acknowledgement, because the peer may not support timestamps.
         let stamps = segment.stamps.filter(|_| !segment.flags.has(TcpFlags::SYN));
         let first_part = if part_bytes == 0 { segment.span() } else { part_bytes.min(segment.span()) };
         let (by, awaited) = match stamps {

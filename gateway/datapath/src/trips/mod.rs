@@ -1,36 +1,32 @@
 //! Round trips and retransmissions, measured from passing packets.
 //!
-//! The gateway times a segment from its departure by one port to the arrival of its answer at that
-//! port. A download leaves towards the inside, so its trips are between the gateway and the
-//! subscriber. Trips of an upload are between the gateway and the rest of the network. A trip
-//! begins when its segment *leaves* and ends when the answer *arrives*, so it excludes waits in the
-//! gateway's queues.
+//! A trip begins when its segment *leaves* by a port, and ends when the answer *arrives* at that
+//! port, so it excludes waits in the gateway's queues. Trips of downloads are between the gateway
+//! and the subscriber. Trips of uploads are between the gateway and the rest of the network.
 //!
 //! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; the
-//! method is that of Kathleen Nichols' `pping`). Only the first segment with a timestamp is timed,
-//! and only its exact echo counts. Without timestamps, the acknowledgement of the segment's last
-//! byte counts, unless a retransmission in between voids it, as in Karn's algorithm (RFC 6298,
-//! section 3). One segment at a time is timed per conversation and direction. Segments without
-//! payload are not timed, since they are not answered at once.
-//!
-//! **QUIC** trips are measured by the spin bit (RFC 9000, section 17.4): see [`spin`].
+//! method is that of Kathleen Nichols' `pping`). If several segments have the same timestamp, only
+//! the first is timed, and only the exact echo counts. Without timestamps, the acknowledgement of
+//! the segment's last byte counts, unless a retransmission in between voids it, as in Karn's
+//! algorithm (RFC 6298, section 3). One segment at a time is timed per conversation and direction.
+//! Segments without payload are not timed, since they are not answered at once.
 //!
 //! **Retransmissions** are segments that begin before the highest byte observed in their
 //! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
 //! and does not count.
 //!
-//! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For an upload
-//! these are the trips above. In a download the inside sends only acknowledgements, so these are
-//! timed, as `pping` does: from the first acknowledgement with a new timestamp to the data that
-//! echoes it. If the sender has no data, such a trip is too long, so only the listener gets it.
+//! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For uploads
+//! these are the trips above. In a download the inside sends only acknowledgements. A trip then
+//! lasts from the first acknowledgement with a new timestamp to the data that echoes the timestamp.
+//! If the sender has no data for a while, such a trip is too long. So only the listener gets these
+//! trips.
 //!
 //! With each trip the listener gets the bytes that the conversation carried, and a [lower
 //! bound](RoundTrip::least) of the trip. Let P be the packet that arrived just before the answer.
-//! The other end sent P before the timed segment reached it. Packets stay in order, so the trip
+//! The other end sent P before it received the timed segment. Packets stay in order, so the trip
 //! takes at least the time from the segment's departure to the arrival of P.
 //!
-//! A host that forges timestamps or acknowledgements changes only the numbers of its own class. The
-//! table is bounded and hashed, under keys that no host knows.
+//! A host that forges timestamps or acknowledgements changes only the numbers of its own class.
 
 mod conversation;
 mod spin;
@@ -66,7 +62,7 @@ pub type Listener = SyncSender<(RoundTrip, Time)>;
 /// Round trips and retransmissions of one direction.
 #[derive(Debug)]
 pub struct WayTrips {
-    /// Round trips from the port by which the direction's packets leave, and back.
+    /// Round trips that begin and end at the port by which the direction's packets leave.
     pub round_trips: Sojourns,
     /// Counts of TCP segments.
     pub count: TcpCount,
@@ -107,7 +103,7 @@ pub struct ClassTrips {
 /// Identifies a segment whose departure is awaited; 0 if there is none.
 pub(crate) type Ticket = u32;
 
-/// The trips, viewed from one direction.
+/// Records the packets of one direction in [`Trips`].
 pub struct TripsOf<'a> {
     trips: &'a mut Trips,
     way: Way,
@@ -123,7 +119,7 @@ impl Trips {
         }
     }
 
-    /// The trips, viewed from direction `way`.
+    /// Records the packets of direction `way`.
     pub fn of(&mut self, way: Way) -> TripsOf<'_> {
         TripsOf { trips: self, way }
     }
@@ -138,7 +134,7 @@ impl Trips {
         &self.ways[way as usize]
     }
 
-    /// Continues with `classes` of another configuration, to which it adds the present counts:
+    /// Replaces the classes by `classes` of another configuration, which get the present counts:
     /// class n is now `class_map[n]`. Returns the previous classes.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
@@ -158,9 +154,9 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// Takes a segment of `class` that arrives in `frame`. Each segment of a super-packet has
-    /// `part_bytes` of payload; 0 if `frame` is no super-packet. Returns the first segment's
-    /// ticket, or 0 if it is not timed.
+    /// Takes an arriving segment of `class`. Each segment of a super-packet has `part_bytes` of
+    /// payload; 0 for other frames. Returns the first segment's ticket, or 0 if that segment is not
+    /// timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,
@@ -221,8 +217,8 @@ impl TripsOf<'_> {
         if let Sent::Timed(number) = sent { Table::ticket(place, number) } else { 0 }
     }
 
-    /// Takes a datagram of `class` that arrives in `frame`. If it is QUIC, its spin bit may end one
-    /// trip and begin another. Returns the ticket of the trip that begins.
+    /// Takes an arriving QUIC packet of `class`, whose spin bit may end a trip. Returns the ticket
+    /// of the trip that the packet begins, or 0.
     #[inline]
     pub(crate) fn spins(&mut self, frame: &[u8], headers: &Headers, class: u32, now: Time) -> Ticket {
         match QuicPacket::of(frame, headers) {

@@ -1,28 +1,28 @@
 //! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for observers on the path RFC
 //! 9312, section 3.8.2).
 //!
-//! A server sends back the last spin bit that it received, and a client the inverse. So the bit of
-//! each direction is constant except for an edge, which circles once per round trip. An edge that
-//! leaves by a port is answered by the edge that comes back to it. The time in between is the round
-//! trip beyond this port, whichever end is the client.
+//! A server sends back the last spin bit that it received, and a client the inverse. So each
+//! direction repeats one bit until an edge, a change of the bit, passes. The edge circles between
+//! the ends, once per round trip. An edge that leaves by a port comes back to that port after the
+//! round trip beyond the port, whichever end is the client.
 //!
-//! Edges are wrong if packets overtake one another, or if ends randomize the bit. RFC 9000 requires
-//! ends to disable the bit on one in 16 paths or connection IDs, and recommends random bits there.
-//! Edges are late if an end had nothing to send. Hence:
+//! Edges are wrong if packets overtake one another, or if ends randomize the bit, as RFC 9000
+//! recommends for one in 16 paths or connection IDs. Edges are late if an end had nothing to send.
+//! Hence:
 //! - If two edges in a row have the same direction, and the first is unanswered, the second is a
 //!   contradiction. No trip counts until [`SURE`] trips in a row are consistent.
-//! - The answer could have come at any time since the packet before it. If that packet came more
-//!   than a quarter of the trip earlier, the trip does not count. So no trip is more than a third
-//!   too long.
+//! - The answer may be late by at most the time since the previous packet of its direction. If this
+//!   time is more than a quarter of the trip, the trip does not count. So no trip is more than a
+//!   third too long.
 
 use fairwire_core::{Duration, Time};
 
-/// The state of a QUIC conversation. Times are in microseconds, which wrap after more than an hour.
+/// A QUIC conversation's state. Times are in microseconds, which wrap after 71 minutes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spin {
     /// The departure of the last edge, or its arrival if it has not left.
     since: u32,
-    /// Arrival of the latest packet, by the number of the direction.
+    /// Arrival of the latest packet, by direction.
     came: [u32; 2],
     last: [Last; 2],
     edge: Edge,
@@ -40,7 +40,7 @@ enum Last {
     Spin(bool),
 }
 
-/// The last edge that is not answered yet.
+/// The last unanswered edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Edge {
     #[default]
@@ -52,7 +52,7 @@ enum Edge {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The round trip that the packet ends. It is a round trip of the other direction.
+    /// The round trip of the other direction that the packet ends.
     pub trip: Option<Duration>,
     /// The number under which the packet is timed.
     pub number: Option<u8>,
@@ -61,7 +61,6 @@ pub(super) struct Passed {
 /// Consistent trips in a row before a trip counts. If ends randomize the bit, half of the packets
 /// are edges, and hardly any conversation reaches this number.
 const SURE: u8 = 4;
-/// The longest trip that counts, as with TCP.
 const MAX_TRIP_US: u32 = 10_000_000;
 
 fn us(now: Time) -> u32 {
@@ -99,8 +98,8 @@ impl Spin {
         Passed { trip, number: Some(self.number) }
     }
 
-    /// The trip from the last edge to its answer at `now`. The packet before the answer arrived at
-    /// `before`.
+    /// Returns the trip that ends at `now`, if the trip counts. The packet before the answer
+    /// arrived at `before`.
     fn trip(&mut self, now: u32, before: u32) -> Option<Duration> {
         self.trips = self.trips.saturating_add(1);
         let [trip, silence] = [self.since, before].map(|since| now.wrapping_sub(since));
@@ -135,14 +134,13 @@ mod tests {
             Path { spin, every, trips: [3000, 40_000], counted: Default::default() }
         }
 
-        /// Runs for `steps` packets in each direction. `edit` changes the bits before the gateway
-        /// receives them.
+        /// Sends packets for `steps` steps. `edit` changes the bits before the gateway receives
+        /// them.
         fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
-            // Direction 0 leads to the inside, where the client is.
+            // Direction 0 leads to the client.
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
-                    // The latest packet from the other end that has reached this packet's sender.
                     let heard =
                         seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
                     let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });

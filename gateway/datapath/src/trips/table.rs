@@ -1,4 +1,4 @@
-//! The conversations, in a bounded hash table.
+//! Conversations in a bounded hash table, under keys that no host knows.
 
 use super::Ticket;
 use super::conversation::Conversation;
@@ -21,7 +21,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// An empty table for `size` conversations, a power of two.
+    /// A table of `size` entries, a power of two.
     pub(super) fn new(size: usize) -> Self {
         let random = RandomState::new();
         Table {
@@ -30,7 +30,7 @@ impl Table {
         }
     }
 
-    /// The hash of the conversation of `frame`, equal in both directions and never 0.
+    /// The conversation's hash, equal in both directions and never 0.
     #[inline]
     pub(super) fn hash(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         let [k0, k1, k2, k3] = self.keys;
@@ -63,7 +63,7 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
-    /// The hash of a QUIC conversation, different from that of a TCP conversation with equal ports.
+    /// A QUIC conversation's hash, different from that of TCP with equal ports.
     #[inline]
     pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         self.hash(frame, headers, way) ^ 2
@@ -86,8 +86,6 @@ impl Table {
         Some((place, conversation))
     }
 
-    /// Puts a new conversation into a free or silent entry among the [`PLACES`] entries from
-    /// `first` on. Returns the entry's index, if any.
     #[cold]
     fn place_for(&mut self, hash: u64, first: usize, tick: u32) -> Option<usize> {
         let is_given_up = |conversation: &Conversation| {
@@ -112,8 +110,7 @@ impl Table {
     }
 }
 
-/// Folds the halves of `a * b`, so each bit depends on all bits of `a` and `b` (as in wyhash and
-/// others).
+/// Folds the halves of `a * b`, so each bit depends on all bits of both (as in wyhash).
 #[inline]
 fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

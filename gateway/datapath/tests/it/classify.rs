@@ -1,5 +1,4 @@
-//! A bounded run of the fuzz target `classify` over its corpus, nearly valid frames and random
-//! bytes. Further tests check single frames.
+//! Runs the fuzz target `classify` over its corpus and random bytes, and tests single frames.
 
 #[path = "../../../../proof/fuzz/classify.rs"]
 mod body;

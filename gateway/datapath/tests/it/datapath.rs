@@ -1,4 +1,4 @@
-//! The datapath on memory ports and virtual time: inputs, outputs and the times of both.
+//! The datapath on memory ports and virtual time.
 
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_catalogue::{Parameters, Site, build};
@@ -20,7 +20,6 @@ use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
 use proptest::prelude::*;
 
-/// 8 Mbit/s, at which one byte takes 1 us.
 const ONE_BYTE_PER_US: u64 = 8_000_000;
 const ROOMY: PoolSize = PoolSize { frames: 4096, frame_bytes: 1518 };
 
@@ -94,8 +93,7 @@ fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
     frame
 }
 
-/// A TCP super-packet of `segments` segments with `size` bytes of payload each. Its checksum is
-/// left to the hardware.
+/// A super-packet of `segments` segments of `size` bytes of payload, with a partial checksum.
 fn super_packet(segments: usize, size: u16) -> Arrival {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -113,8 +111,6 @@ fn super_packet(segments: usize, size: u16) -> Arrival {
     Arrival { at: Time::ZERO, frame, vnet }
 }
 
-/// A TCP frame without data that acknowledges all bytes below `number`, with or without SACK
-/// blocks.
 fn acknowledgement(number: u32, has_blocks: bool) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -143,7 +139,6 @@ fn a_packet_leaves_when_its_last_bit_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
     let sent = through(&mut datapath, frames.clone().into());
-    // The first frame takes from 10 to 110 us, and the second the next 200 us.
     assert_eq!(times_us(&sent), [110, 310]);
     assert_eq!(sent[0].frame, frames[0].frame);
     let waited = datapath.forward.sojourns().window(Time::from_ns(400_000));
@@ -158,14 +153,14 @@ fn the_rate_is_exact_over_many_packets() {
     let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
     assert_eq!(sent.len(), count);
     let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
-    // The time is exact to the nanosecond, which is 1e-10 of 8 s.
+    // Exact to the nanosecond, which is 1e-10 of about 8 s.
     assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
 }
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // The datapath runs for 1 s at 1 B/us, in steps of 5 ms, the time of fifty packets. Each step
-    // makes up for all of the missed time, or for half of it.
+    // 1 B/us for 1 s, in steps of 5 ms, the time of fifty packets. A catch-up of 5 ms makes up for
+    // all of the missed time, one of 2.5 ms for half.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -223,7 +218,7 @@ fn a_mark_changes_only_the_ecn_field_and_checksum() {
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
     let sent = through(&mut datapath, arrivals.into());
     assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
-    // The builder computed the correct header checksum of a packet with this mark.
+    // `udp` computes the correct header checksum of a packet with this mark.
     assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
     let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
     assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));
@@ -258,7 +253,7 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
 
 #[test]
 fn colours_arrive_and_leave_as_codepoints_of_the_configured_class() {
-    // Best effort and EF have no colour, so they are green. The others are AF11, AF32 and AF43.
+    // Best effort and EF are green; the others are AF11, AF32 and AF43.
     let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
     for (dscp, left) in [
         (Dscp::Keep, [0, 46, 10, 28, 38]),
@@ -328,8 +323,7 @@ fn arp_passes_a_link_that_is_blocked() {
 
 #[test]
 fn at_one_instant_a_departure_frees_its_place_before_an_arrival() {
-    // The queue holds one packet. At 100 us the transmitter becomes free and takes the waiting
-    // packet, so the packet that arrives then fits.
+    // At 100 us the transmitter takes the waiting packet, so the packet that arrives then fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
     assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);

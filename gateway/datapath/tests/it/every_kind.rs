@@ -1,5 +1,4 @@
-//! No type of frame leaves faster than the link, frames that are not IP have a separate share, and
-//! a loop is cut.
+//! Each type of frame keeps to its rate, and a loop is cut.
 
 use etherparse::PacketBuilder;
 use fairwire_core::scheduler::Fcfs;
@@ -54,8 +53,6 @@ fn udp(len: usize) -> Vec<u8> {
     frame
 }
 
-/// A UDP frame with `inside` after the addresses, followed by the frame's type only if
-/// `keeps_type`.
 fn with(inside: &[u8], keeps_type: bool, len: usize) -> Vec<u8> {
     let frame = udp(len);
     [&frame[..12], inside, &frame[if keeps_type { 12 } else { 14 }..]].concat()
@@ -113,15 +110,13 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The most bits in a second: one per cent above the link. The margin covers half the burst of
-/// frames that are not IP, and the packet that exceeds that half. Here it is four full frames: 0.1
-/// % of the link.
+/// The most bits in a second. The margin of 1 % covers half the burst of frames that are not IP,
+/// and the packet that exceeds that half: four full frames, 0.1 % of the link.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
 fn no_kind_of_frame_leaves_faster_than_the_link() {
     let default = default_rate(rate(BPS));
-    // IP in any encapsulation is shaped as IP, so it gets the entire link, and no more.
     for (name, frame) in
         [("udp", udp(1000)), ("pppoe", pppoe(1000)), ("3 tags", three_tags(1000)), ("snap", snap(1000))]
     {
@@ -220,8 +215,8 @@ fn frames_too_long_for_the_outgoing_interface_have_their_own_count() {
     assert!(datapath.forward.is_balanced());
 }
 
-/// A port of a switch that is connected to both ports of the gateway. Frames that leave by one port
-/// arrive by the other.
+/// A port of the gateway. A switch connects both ports, so frames that leave by one port arrive by
+/// the other.
 struct Looped {
     arriving: Rc<RefCell<VecDeque<Vec<u8>>>>,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -246,8 +241,8 @@ impl Port for Looped {
     }
 }
 
-/// Feeds in one broadcast for each direction set in `ways`, and runs the datapath through second
-/// number `second` in steps of 10 us. Returns the number of frames sent in both directions.
+/// Feeds in one broadcast for each direction that is true in `ways`, and runs second number
+/// `second` in steps of 10 us. Returns the number of frames sent in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -299,8 +294,7 @@ fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // A frame of 60 bytes counts as 84. The limit is 500 kbit/s and the burst; without it, 100 000
-    // frames would leave.
+    // A frame of 60 bytes counts as 84. The limit for the second is 500 kbit and the burst.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 

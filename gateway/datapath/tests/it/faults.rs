@@ -1,5 +1,5 @@
-//! Failures of real interfaces, and how the gateway handles them. These tests need root. Without
-//! it, they print a prominent message and pass.
+//! Failures of real interfaces, and how the gateway handles them. Without root, these tests print a
+//! prominent message and pass.
 
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::classify::Classifier;
@@ -46,7 +46,6 @@ fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
 
 type Open = fn(&str) -> Result<AfPacket, PortError>;
 
-/// Both methods by which a packet socket delivers frames.
 const WAYS: [(&str, Open); 2] = [("ring", AfPacket::open), ("queue", AfPacket::open_without_ring)];
 
 fn wire(open: Open) -> Wire<AfPacket> {
@@ -98,8 +97,8 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Sends a datagram of `bytes` bytes with a number from `here` to `there`, and the number back.
-/// Returns whether both arrive. Datagrams of earlier calls are skipped.
+/// Does a datagram get from `here` to `there`, and its answer back? Datagrams of earlier calls are
+/// skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -120,7 +119,7 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     is_sent && await_number(there).is_some_and(is_answered) && await_number(here).is_some()
 }
 
-/// Waits until datagrams get through. Carriers and the resolution of addresses take up to a second
+/// Waits until a ping is answered. Carriers and the resolution of addresses take up to a second
 /// each.
 fn await_ping(here: &UdpSocket, there: &UdpSocket) {
     wait_until("something comes through", || ping(here, there, 64));
@@ -252,7 +251,7 @@ fn frames_not_fetched_in_time_are_counted_and_the_rest_stay_in_order() {
             let lost = count as usize - refused - numbers.len();
             assert!(lost > 0, "{way}: {} came", numbers.len());
             let overflows = left.health().overflows - before;
-            // The kernels occasionally send packets of their own, which overflow the buffer too.
+            // The kernels' own occasional packets overflow the buffer too.
             assert!((lost as u64..lost as u64 + 20).contains(&overflows), "{way}: {overflows}, not {lost}");
         });
     }

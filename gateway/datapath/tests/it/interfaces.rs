@@ -1,6 +1,5 @@
 //! The datapath between real interfaces of network namespaces. These tests need root: only a
-//! process with a single thread can create a user namespace, and a test has several threads. The
-//! live contest (`tests/live.rs`) also runs for ordinary users.
+//! process with a single thread can create a user namespace, and a test has several threads.
 
 use fairwire_core::Duration;
 use fairwire_datapath::classify::Classifier;
@@ -27,9 +26,9 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` while a gateway forwards without shaping, and stops the gateway when `traffic`
-/// ends. Uses a separate thread, because the bed and `traffic` change its network namespace.
-/// Returns `None` if the test must be skipped.
+/// Runs `traffic` while a gateway forwards without shaping. Returns `None` if the test must be
+/// skipped. Uses a separate thread, because the bed and `traffic` change the thread's network
+/// namespace.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -78,7 +77,6 @@ fn socket_at(host: &Host, ip: Ipv4Addr) -> UdpSocket {
     socket
 }
 
-/// Sends a datagram from `source` to `sink` and back. Returns the time, if it came back.
 fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     let mut data = [0; 64];
     let sent = clock::now();
@@ -89,8 +87,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// Waits until datagrams get through. An interface can send up to a second after the kernel has
-/// noticed its carrier. The kernel tries to resolve an address once a second.
+/// Waits until a ping is answered. An interface may start to send only a second after the kernel
+/// has noticed its carrier. The kernel tries to resolve an address once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {

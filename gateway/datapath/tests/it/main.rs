@@ -1,5 +1,4 @@
-//! Integration tests of the datapath. They are one binary, since each binary links all crates
-//! again.
+//! Integration tests in one binary, since each binary links all crates again.
 
 mod classify;
 mod datapath;

@@ -4,9 +4,8 @@
 //! slots of ten seconds for two hours, and slots of a minute for the configured days. Each slot
 //! names the [`MAX_CLASSES`] classes with the most traffic, and sums up all others.
 //!
-//! A corrupt file is renamed and a new file begins. If no file can be opened, the history is in
-//! memory. If the file is full, the oldest quarter of the slots of a minute is deleted. Slots that
-//! cannot be written are left out. The page shows any fault.
+//! A corrupt file is renamed and a new file begins. If the file is full, the oldest quarter of the
+//! slots of a minute is deleted. The page shows any fault.
 
 mod query;
 mod slot;
@@ -29,8 +28,8 @@ pub struct History {
 }
 
 impl History {
-    /// Opens the history in the file at `path`, or in memory without a path. Never fails: if the
-    /// file is unusable, the history is in memory, and `fault` returns the reason.
+    /// Opens the history in the file at `path`, or in memory without a path. If the file is
+    /// unusable, the history is in memory, and `fault` returns the reason.
     pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
         let place = path.map(Path::to_owned);
         let Some(path) = path else {
@@ -93,8 +92,8 @@ impl History {
         }
     }
 
-    /// The traffic between the seconds `from_s` and `to_s`, without both, as far as slots of a
-    /// second are kept.
+    /// The traffic between `from_s` and `to_s`, both excluded, as far as slots of a second are
+    /// kept.
     pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
         query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
     }

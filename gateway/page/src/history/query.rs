@@ -43,7 +43,7 @@ pub struct PastRequest {
 }
 
 const SHOWN_CLASSES: u32 = 8;
-/// The most changes in an answer. If there are more, it contains the newest.
+/// The most changes in an answer, which are the newest.
 const SHOWN_CHANGES: u32 = 100;
 
 /// The past: one list per quantity, oldest first.
@@ -105,7 +105,7 @@ pub struct CauseHistory {
     pub counts: Vec<u64>,
 }
 
-/// The past of one class. A value is `None` in a slot that does not name the class.
+/// The past of one class; `None` in slots that do not name it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
     /// The class's name; empty for the sum of all unnamed classes.
@@ -150,7 +150,6 @@ pub struct Happened {
     pub p99_s: f64,
 }
 
-/// The traffic between the seconds `from_s` and `to_s`, both excluded.
 pub(super) fn happened(
     connection: &Connection,
     way: Way,

@@ -272,8 +272,8 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // The first slot counts the readings at its start and, a second later, at its end. Later
-        // slots do not count the reading at their start.
+        // The first slot adds the readings at its start and its end; later slots add only the one
+        // at their end.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

@@ -217,14 +217,12 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
 
 const MAX_ASIDE: u32 = 4;
 
-/// Renames the file, and removes its companion files.
 fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
     let beside = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
         PathBuf::from(name)
     };
-    // Files renamed earlier are kept. Only if all names are taken, the last file is replaced.
     let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
     let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
     let free = names.iter().find(|name| !name.exists()).or(names.last());
@@ -233,8 +231,8 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         // The file may not exist.
         let _ = std::fs::remove_file(gone);
     }
-    // The file gets its new name by a hard link, since the process may only create and remove
-    // names.
+    // A hard link gives the file its new name, since the process may create and remove names but
+    // not rename.
     std::fs::hard_link(path, &aside)?;
     std::fs::remove_file(path)?;
     Ok(aside)

@@ -1,8 +1,8 @@
 //! Limits the number of a server's connections.
 //!
-//! At the limit, a new connection replaces one whose client has not yet shown that it may read. It
-//! is the oldest such connection of the network that has the most of them. If all clients may read,
-//! all connections count. So a client that keeps connections open takes room only from itself.
+//! At the limit, a new connection replaces the oldest of the network with the most. Only
+//! connections of clients that have not yet shown that they may read count, unless there are none.
+//! So a client that keeps connections open takes room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tokio::task::AbortHandle;
 
 const MAX_CONNECTIONS: usize = 64;
 
-/// The state of a connection, carried by its requests.
+/// The state of a connection, shared with the handlers of its requests.
 #[derive(Debug, Default)]
 pub struct Marks {
     /// Has the client shown that it may read?
     pub may_read: AtomicBool,
-    /// The time of the stream's last delivery, in milliseconds of the monotonic clock; 0 without a
-    /// stream.
+    /// When the client last took data of its stream, in milliseconds of the monotonic clock; 0
+    /// without a stream.
     pub taken_at_ms: AtomicU64,
 }
 
@@ -38,13 +38,12 @@ enum State {
 }
 
 impl Connections {
-    /// Adds a connection from `peer`. If the table is full, another connection is closed.
+    /// Adds a connection, and closes another if the table is full.
     pub(super) fn add(&mut self, peer: IpAddr, stream: TcpStream) {
         self.make_room();
         self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });
     }
 
-    /// Serves the new connections, each by a task that `serve` starts.
     pub(super) fn serve(&mut self, serve: &mut dyn FnMut(TcpStream, Arc<Marks>) -> AbortHandle) {
         let all = std::mem::take(&mut self.0).into_iter();
         let served = all.map(|connection| match connection.state {
@@ -81,7 +80,8 @@ impl Connections {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
         };
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
-        // `min_by_key` takes the first of equals, which is the oldest.
+        // Of equals, `min_by_key` returns the first, which is the oldest; `max_by_key` returns the
+        // last.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }
@@ -92,8 +92,8 @@ impl Connection {
     }
 }
 
-/// The network of an address: an IPv4 address itself, or the first 64 bits of an IPv6 address. One
-/// host can use all 2^64 addresses that begin with these bits.
+/// The network of an address: an IPv4 address itself, or the first 64 bits of an IPv6 address,
+/// since one host can use all 2^64 addresses with these bits.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

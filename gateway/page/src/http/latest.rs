@@ -1,7 +1,7 @@
-//! The latest observation in all served forms, taken at most ten times a second.
+//! The latest observation in all served forms.
 //!
-//! All answers in a tenth of a second are of the same instant, so a number on the page equals the
-//! metric of the same name.
+//! All answers within a tenth of a second show the same snapshot, so a number on the page equals
+//! the metric of the same name.
 
 use axum::body::Bytes;
 use fairwire_control::snapshot::Snapshot;
@@ -11,7 +11,6 @@ use fairwire_service::telemetry::exposition::Format;
 use fairwire_service::telemetry::{Board, exposition};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The greatest age at which an observation is reused.
 const FRESH: Duration = Duration::from_ms(100);
 
 /// The latest observation.
@@ -25,7 +24,7 @@ pub struct Latest {
 struct Made {
     at: Time,
     snapshot: Arc<Snapshot>,
-    /// Metrics by format, made at the first request.
+    /// The metrics in each format, made at the first request for it.
     metrics: [Option<Bytes>; 2],
 }
 

@@ -1,8 +1,7 @@
 //! Metrics and the page over HTTP, on a separate thread.
 //!
-//! A connection carries one request. The request's head and the answer have a short time limit, but
-//! a stream of measurements lasts as long as its reader takes data. The datapath shares only the
-//! board with this thread, and never waits for it.
+//! A connection carries one request. The datapath shares only the board with this thread, and never
+//! waits for it.
 
 mod connections;
 mod latest;
@@ -40,9 +39,9 @@ use tower::ServiceExt;
 const MAX_HEAD_BYTES: usize = 8 << 10;
 const HEAD: Duration = Duration::from_secs(2);
 /// The time limit of a connection. A stream may last longer, but ends if its reader takes no data
-/// for this time. So slow clients make room for others.
+/// for this time.
 const WHOLE: Duration = Duration::from_secs(10);
-/// Connections that may wait for acceptance; the kernel's limit is `net.core.somaxconn`.
+/// Connections that may wait for acceptance, as far as `net.core.somaxconn` allows.
 const MAX_WAITING: i32 = 4096;
 /// The interval at which the thread checks whether to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -52,8 +51,8 @@ pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, S
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The standard library's queue holds 128 connections, and is enlarged here. A SYN that
-        // finds it full is retransmitted only after a second.
+        // The standard library's queue for 128 connections is enlarged here. A SYN that finds it
+        // full is sent again only after a second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
     };
@@ -68,7 +67,7 @@ fn check(address: SocketAddr, token: Option<&str>) -> Result<(), ServeError> {
     }
 }
 
-/// An address and its routes.
+/// A listener, and the routes that it serves.
 #[derive(Debug)]
 pub struct Site {
     listener: TcpListener,
@@ -83,8 +82,8 @@ impl Site {
         Site { listener, routes: readers.secured(routes) }
     }
 
-    /// A site with the page, its measurements in `routes`, and metrics. The page's files need no
-    /// token: they are equal for all gateways, and include the field for the token.
+    /// A site with the page's files, measurements at `routes`, and metrics. Only the files need no
+    /// token: they are equal for all gateways.
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
@@ -93,7 +92,7 @@ impl Site {
     }
 }
 
-/// Answers `GET /metrics` on `listener`, as [`serve`] does.
+/// Serves `GET /metrics` on `listener` from a separate thread, until `stop`.
 pub fn serve_metrics(
     listener: TcpListener,
     readers: &Readers,
@@ -119,7 +118,7 @@ pub fn serve(sites: Vec<Site>, stop: Arc<AtomicBool>) -> Result<JoinHandle<()>, 
         runtime.block_on(async {
             let tasks: Vec<_> = accepting.map(tokio::spawn).collect();
             for task in tasks {
-                // A fault in one site does not affect the others.
+                // A panic in one site's task does not end the others.
                 let _ = task.await;
             }
         });
@@ -132,16 +131,16 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
     while !stop.load(Ordering::Relaxed) {
         match timeout(PATIENCE, listener.accept()).await {
             Ok(Ok((stream, peer))) => connections.add(peer.ip(), stream),
-            // The process has no descriptor left, or the client has left. Later connections may
-            // succeed.
+            // The process has no descriptor left, or the client has closed the connection. Later
+            // connections may succeed.
             Ok(Err(_)) => {
                 sleep(PATIENCE).await;
                 continue;
             }
             Err(_) => continue,
         }
-        // All waiting connections are accepted before any is served. In a crowd, later connections
-        // then replace most earlier ones before these cost any work.
+        // All waiting connections are accepted before any is served. If very many wait, most of
+        // them are thus replaced before they cost any work.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),

@@ -53,8 +53,8 @@ struct Guesses {
     said_at: Option<Instant>,
 }
 
-/// The delay of the answer to a wrong token. These answers follow one another, so all readers
-/// together get five a second. The connection limit bounds the number that wait.
+/// The delay of the answer to a wrong token. These answers wait for one another, so all readers
+/// together get at most five a second. The connection limit bounds how many wait.
 const SLOW: Duration = Duration::from_millis(200);
 const SAY_EVERY: Duration = Duration::from_secs(60);
 
@@ -101,7 +101,7 @@ fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
     scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(token.as_bytes(), shown)
 }
 
-/// Are the two equal? The time taken depends only on their lengths.
+/// Compares `token` with `shown` in a time that depends only on their lengths.
 fn is_same(token: &[u8], shown: &[u8]) -> bool {
     let differences = token.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(differences) == 0 && token.len() == shown.len()

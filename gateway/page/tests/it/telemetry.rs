@@ -23,7 +23,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// 8 Mbit/s, at which one byte takes 1 us.
+/// The link's rate: a byte takes 1 us.
 const BPS: u64 = 8_000_000;
 const BYTES: u64 = 1000;
 
@@ -75,17 +75,15 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Two flows download for `seconds` at three quarters of the link each. One flow uploads at a tenth
-/// of the link.
+/// Frames of two downloading flows, each of three quarters of [`BPS`], and of an uploading flow of
+/// a tenth.
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
-    // Each flow sends a packet per 1333 us, the second flow half a period later.
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
     let upload = (0..seconds * 100).map(|n| at(n * 10_000, udp(3)));
     [download.collect(), upload.collect()]
 }
 
-/// Runs the datapath for `seconds`, observed every 10 ms. `look` gets each observation.
 pub(super) fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Board>, Datapath) {
     let [download, upload] = arrivals(seconds);
     let mut wire = Wire { left: MemoryPort::new(download), right: MemoryPort::new(upload) };
@@ -112,7 +110,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
     let [download, upload] = &snapshot.ways[..] else { panic!("two ways") };
-    // The rate is exact to three packets of 1000 B: one at each end of the second, and one in
+    // The rate may be wrong by three packets of 1000 B: one at each end of the second, and one in
     // transmission.
     near(download.throughput_bps, 8e6, 24e3);
     near(download.utilization, 1.0, 0.003);
@@ -127,7 +125,6 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(totals.packets_in, totals.packets_out + gone + totals.inside);
     assert_eq!(totals.bytes_in, totals.packets_in * BYTES);
     assert_eq!(totals.dropped["overflow"], datapath.forward.totals().dropped[0]);
-    // Two flows share the link. Each offers three quarters of the link's rate.
     assert_eq!((download.active_flows, upload.active_flows), (2, 1));
     let names: BTreeSet<&str> = download.flows.iter().map(|flow| flow.flow.as_str()).collect();
     assert_eq!(names, BTreeSet::from(["udp 192.0.2.1:1 -> 10.0.0.2:9", "udp 192.0.2.1:2 -> 10.0.0.2:9"]));
@@ -141,7 +138,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(upload.jain, 1.0);
     let [class] = &download.classes[..] else { panic!("one class") };
     assert_eq!(class.class, "unclaimed");
-    // Class counters are copied every 500 ms.
+    // Class counters are copied every 500 ms, in which the link carries 500,000 bytes.
     let bytes = datapath.forward.classes().all()[0].bytes_out;
     assert!((bytes - 500_000..=bytes).contains(&class.bytes_out), "{} of {bytes}", class.bytes_out);
     near(class.fair_bps, class.throughput_bps, 1e-6);
@@ -160,10 +157,10 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
     assert_eq!((download.flow_count, download.flows.len()), (2, 2));
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
-    // The flow counters are copied every half second from the start on.
+    // Flow counters are copied every half second, so the last copy in 4 s is from 3.5 s.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // By 3.5 s, one packet of each flow has arrived per 1333 us, and one packet of both flows
-    // together has left per millisecond.
+    // A packet of each flow arrives every 1333 us. The link sends one packet, of either flow, per
+    // millisecond.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
@@ -172,7 +169,7 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
-    // Unlike the flow counters, totals and waits are from the last observation.
+    // Totals and waits are from the last observation.
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
@@ -220,7 +217,6 @@ fn a_capture_holds_the_drops_of_a_run() {
     assert_eq!(board.capture(&path).expect_err("it exists").kind(), std::io::ErrorKind::AlreadyExists);
 }
 
-/// A page of metrics: the type of each family, and its samples with their labels.
 #[derive(Debug, Default)]
 struct Page {
     kinds: BTreeMap<String, String>,
@@ -231,7 +227,6 @@ fn open_metrics(board: &Board) -> String {
     exposition::text(&board.latest_with_classes(), &board.about(), Format::OpenMetrics)
 }
 
-/// Reads a page strictly by the specification's grammar, and checks the rules for families.
 fn strictly(text: &str, format: Format) -> Page {
     let mut page = Page::default();
     let mut family = String::new();
@@ -502,8 +497,6 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     let token = "Authorization: Bearer secret\r\n";
     let hundred = || (0..100).map(|_| connected_from([127, 0, 0, 2], served.address));
     let mut silent: Vec<TcpStream> = hundred().chain(hundred()).collect();
-    // A client at another address sends its request in two parts, while a hundred more clients
-    // connect.
     let mut slow = connected_from([127, 0, 0, 9], served.address);
     slow.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n").expect("it takes a part");
     silent.extend(hundred());
@@ -514,8 +507,7 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The server keeps 64 connections. More may still be open, since the test does not wait for the
-    // server to close them.
+    // The server keeps 64 of 300 connections. The test does not wait until all others are closed.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
     // The server closes the remaining connections after two seconds, so reading ends.
@@ -575,7 +567,6 @@ fn a_rebound_host_name_gets_nothing() {
     for (request, status) in [(twice, "400"), (none, "400"), (old, "200"), (whole, "421")] {
         assert_eq!(plain.status(request), status, "{request}");
     }
-    // With a token any name is permitted, but a list of names still applies.
     let token = "Authorization: Bearer secret\r\nConnection: close\r\n\r\n";
     let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n{token}");
     assert_eq!(Served::new(Some("secret")).status(&named("any.example")), "200");
@@ -616,8 +607,8 @@ fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// Runs `promtool` with `arguments` on `input`. Returns `None`, with a prominent message, if
-/// `promtool` is missing.
+/// Runs `promtool`. Returns its success and output, or `None`, with a prominent message, if it is
+/// missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -692,7 +683,7 @@ fn rules_and_dashboard_name_only_exported_metrics() {
         let unknown: Vec<_> = named.difference(&exported).collect();
         assert!(unknown.is_empty(), "{name} names {unknown:?}, which no gateway exports");
     }
-    // Labels are checked too: a query with a misspelt label shows no data.
+    // A query with a label that the metrics lack would silently show no data.
     for label in ["way", "device", "kind", "cause", "class", "le"] {
         assert!(page.samples.keys().any(|series| series.contains(&format!("{label}=\""))), "{label}");
     }

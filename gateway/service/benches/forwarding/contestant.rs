@@ -42,8 +42,7 @@ pub(crate) enum Kind {
         back_end: BackEnd,
         discipline: Option<&'static str>,
     },
-    /// We are the bottleneck: a gateway that limits each direction to [`BOTTLENECK`], with these
-    /// configuration keys.
+    /// A gateway that limits each direction to [`BOTTLENECK`], with these configuration keys.
     Bottleneck {
         keys: &'static str,
     },
@@ -66,7 +65,6 @@ const fn bottleneck(name: &'static str, keys: &'static str) -> Contestant {
     Contestant { name, kind: Kind::Bottleneck { keys } }
 }
 
-/// The rate of a link that the gateway fills.
 const BOTTLENECK: &str = "2.5 Gbit/s";
 
 /// All contestants; the first is the reference.
@@ -118,7 +116,7 @@ impl Contestant {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Sets up the kernel for the contestant. This thread is in the gateway's namespace.
+    /// Prepares the kernel. The calling thread must be in the gateway's network namespace.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
@@ -140,15 +138,15 @@ impl Contestant {
             run(&format!("tc qdisc del dev {} root", Side::Right.name()))?;
         }
         if matches!(self.kind, Kind::Ours { back_end: BackEnd::Tun, .. }) {
-            // The routes disappeared with their devices.
+            // The routes disappeared with their devices, but the rules remain.
             run(&format!("ip rule del iif {}", Side::Left.name()))?;
             run(&format!("ip rule del iif {}", Side::Right.name()))?;
         }
         Ok(())
     }
 
-    /// Runs our gateway until `is_over`; returns at once if the kernel does the work. This thread
-    /// is in the gateway's namespace.
+    /// Carries frames until `watch.is_over`, unless the kernel is the contestant. The calling
+    /// thread must be in the gateway's network namespace.
     pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);
@@ -180,8 +178,8 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes traffic from the source into one device and traffic from the sink into the other. Traffic
-/// leaving the devices is routed as before.
+/// Routes an interface's frames into the TUN device of its side. Frames from the devices are routed
+/// as before.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -202,7 +200,7 @@ fn steer(mask: u32) -> Result<(), Failure> {
             std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
         })
     };
-    // Only this thread gets the new /sys.
+    // A separate thread writes, so that only this thread gets the new /sys.
     let written = std::thread::scope(|scope| scope.spawn(write).join());
     Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }
@@ -233,7 +231,6 @@ impl AsFd for OneByOne {
     }
 }
 
-/// State that the measuring threads share with the gateway's thread.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub is_over: AtomicBool,

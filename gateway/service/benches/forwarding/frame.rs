@@ -29,7 +29,7 @@ pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// Gives a TCP frame the sequence numbers and the timestamp of its flow's packet `number`.
+/// Sets a TCP frame's sequence number and timestamp to those of packet `number` of its flow.
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     let payload = (frame.len() - PORTS_AT - 32) as u32;
@@ -37,8 +37,8 @@ pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 24..PORTS_AT + 28].copy_from_slice(&number.to_be_bytes());
 }
 
-/// Gives a UDP frame the first bytes of its flow's QUIC packet `number`. A handshake comes first,
-/// then short headers whose spin bit changes every 16 packets.
+/// Makes a UDP frame packet `number` of a QUIC flow. Packet 0 is a handshake; later ones have short
+/// headers, whose spin bit changes every 16 packets.
 #[allow(dead_code, reason = "of two programs one sends QUIC")]
 pub(crate) fn spins(frame: &mut [u8], number: u32) {
     let spin = (number / 16 % 2) as u8 * 0x20;
@@ -46,7 +46,6 @@ pub(crate) fn spins(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 8..PORTS_AT + 13].copy_from_slice(&begin);
 }
 
-/// The offset of the ports, after Ethernet and IPv4.
 const PORTS_AT: usize = ETHERNET_BYTES + 20;
 
 fn ip(

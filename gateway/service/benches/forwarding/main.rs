@@ -63,7 +63,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the benchmark. Returns whether the promises named in `options` hold.
+/// Measures the contestants and prints the results. Returns false if `options.check` is set and a
+/// promise is broken.
 fn compare(options: &Options) -> Result<bool, Failure> {
     if let Err(error) = run("ip -V") {
         return Err(format!(

@@ -56,23 +56,22 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The time over which CPU time is measured: long enough for the kernel's accounting, in steps of
-/// 10 ms.
+/// The time over which CPU time is measured: many of the 10 ms steps in which the kernel accounts.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
 /// it.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
-/// Measures `question` for `contestant`. The second number is the 99th percentile of
-/// [`Question::Idle`], and 0 for other questions.
+/// Answers `question` for `contestant`. The second number is the 99th percentile for
+/// [`Question::Idle`], otherwise 0.
 pub(crate) fn measure(
     stage: &Stage,
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's work is the time in which its processor is not idle, so that processor must be
-    // able to idle.
+    // The kernel's CPU time is the time in which its processor is not idle, so processors are not
+    // kept awake.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {
@@ -158,7 +157,7 @@ fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result
 fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
     let is_over = AtomicBool::new(false);
     let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
-    // The work of other programs on the kernel's processor is measured first.
+    // The work of other programs on the kernel's processor is measured first, and subtracted later.
     let quiet = if contestant.is_ours() { 0.0 } else { busy(&mut || Ok(0))?.0 };
     thread::scope(|scope| {
         let blaster = scope.spawn(|| blast(stage, contestant.way(), FrameBytes(64), gap, &is_over));
@@ -179,8 +178,6 @@ fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2]
     })
 }
 
-/// The fraction of [`PROCESSOR_WINDOW`] in which the gateway's processor was busy, and the growth
-/// of `count` in that time.
 fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), Failure> {
     let (from, idle, counted) = (clock::now(), idle_ns(Core::Gateway)?, count()?);
     clock::sleep_until(from + PROCESSOR_WINDOW);

@@ -148,16 +148,13 @@ impl Report {
         text
     }
 
-    /// Each promise, and whether it was kept. Promises about quantities that were not measured are
-    /// left out.
+    /// Each promise, and whether it was kept; promises about unmeasured quantities are left out.
     pub(crate) fn promises(&self) -> Vec<(String, bool)> {
         let mut promises = self.promises_beside_the_kernel();
         promises.extend(self.promises_at_the_bottleneck());
         promises
     }
 
-    /// The promise that per-flow queues carry nearly as much as one queue if the link is the
-    /// bottleneck.
     fn promises_at_the_bottleneck(&self) -> Vec<(String, bool)> {
         let Some(one_queue) = self.row("2.5 Gbit/s, faba") else { return Vec::new() };
         let promised = ["2.5 Gbit/s, drr", "2.5 Gbit/s, fq-codel", "2.5 Gbit/s, default"];

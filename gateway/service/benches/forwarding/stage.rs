@@ -55,8 +55,8 @@ impl Stage {
         gateway.add_address(right, network(2, 1))?;
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The reverse-path filter must be off, since packets come from TUN devices to which no
-        // route leads back. The kernel applies the larger of this value and an interface's.
+        // No route leads back to the TUN devices, so reverse-path filtering is off. The kernel
+        // applies the larger of this value and the interface's.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -71,7 +71,7 @@ impl Stage {
     }
 }
 
-/// Runs a command in this thread's network namespace. An error contains its output.
+/// Runs a command in this thread's network namespace.
 pub(crate) fn run(line: &str) -> Result<(), Failure> {
     let output = Command::new("sh").args(["-c", line]).output()?;
     match output.status.success() {

@@ -1,11 +1,9 @@
 //! The cost of a packet in the gateway itself, without any system call: `cargo bench -p
 //! fairwire-gateway --bench packet`.
 //!
-//! Frames of 64 and 1518 bytes from 64 flows pass through the download of a plain gateway (`faba`,
-//! one class). They are UDP, TCP with timestamps, or QUIC; the gateway measures round trips of TCP
-//! and QUIC. They arrive at 0.9 and at 1.5 of the link's rate, 32 at a time, and a port discards
-//! the departures. The benchmark prints nanoseconds of the thread's processor time per frame, the
-//! median of rounds. For a profile of instructions, run one of the loads, 0 to 9, under callgrind:
+//! Frames from 64 flows pass through the download of a plain gateway (`faba`, one class), 32 at a
+//! time. The result is nanoseconds of the thread's processor time per frame, the median of rounds.
+//! For a profile of instructions, run one of the loads, 0 to 9, under callgrind:
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0
@@ -90,7 +88,7 @@ impl Port for Source {
     }
 }
 
-/// A gateway with telemetry, as `run` builds it, and a stream of frames through it.
+/// A gateway with telemetry, and a stream of frames through it.
 struct Stream {
     datapath: Datapath,
     observer: Observer,

@@ -1,5 +1,4 @@
-//! The back end that carries the frames, as written in the configuration: a name, or a table with
-//! the name and its parameters.
+//! The back end that carries the frames: a name, or a table with the name and its parameters.
 
 use fairwire_datapath::classify::LinkKind;
 use fairwire_parameters::{Choice, OutOfRange, choice_schema, deserialize_choice, parameters};
@@ -30,8 +29,8 @@ pub struct AfPacketSpec {
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
-    /// The number of threads that send. One of them also decides; the others only send. Use several
-    /// for links too fast for one processor.
+    /// The number of threads that send, of which one also decides. Use several for links too fast
+    /// for one processor.
     #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
     pub threads: Option<u32>,
 }
@@ -116,7 +115,7 @@ impl Backend {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }
 
-    /// Threads that send; 1 if only the deciding thread does.
+    /// The number of threads that send; with 1, only the deciding thread does.
     pub fn threads(&self) -> u32 {
         match self {
             Backend::AfPacket(spec) => spec.checked().expect("it was checked when it was read").threads,

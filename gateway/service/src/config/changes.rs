@@ -57,13 +57,14 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // A class with another number counts in `others`: a discipline takes it for another class.
+        // A class with another number counts in `others`, since a discipline knows classes by their
+        // numbers.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
 
-    /// The number in `next` of each class, found by name, or [`UNCLAIMED`] if the class is gone. A
-    /// number that is vacant in both configurations stays.
+    /// By class number, the number in `next` of the class of the same name, or [`UNCLAIMED`] if it
+    /// is gone. A number that is vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
             |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();
@@ -74,8 +75,6 @@ impl Config {
         (0..self.book.numbers() as u32).map(number).collect()
     }
 
-    /// The differences between the subscriber rows `before` and the rows `after` of `next`, a
-    /// readable line for each type of change.
     pub(crate) fn other_rows(
         &self,
         next: &Config,
@@ -138,7 +137,6 @@ impl Config {
         changes.lines.extend(self.other_leaves(next).line("another `leaf`"));
     }
 
-    /// Classes whose leaf discipline or leaf parameters changed.
     fn other_leaves(&self, next: &Config) -> NameList {
         let given = |config: &Config| -> BTreeMap<String, String> {
             let of = |class: &ClassSpec| Some((class.name.clone(), as_typed(class.leaf.as_ref()?)));
@@ -157,8 +155,7 @@ impl Config {
         others
     }
 
-    /// Compares the classes. Returns whether a class was added or removed, or got another parent,
-    /// bound or number.
+    /// Returns whether a class was added or removed, or got another parent, bound or number.
     fn compare_classes(&self, next: &Config, changes: &mut Changes) -> bool {
         let mut gone = NameList::default();
         let mut new = NameList::default();
@@ -211,7 +208,6 @@ impl Config {
     }
 }
 
-/// Keeps the first [`NAMED`] names, and counts the rest.
 #[derive(Default)]
 struct NameList {
     first: Vec<String>,

@@ -11,7 +11,6 @@ use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, VLANS};
 use std::collections::HashMap;
 
-/// The claims of the tree's subscribers and classes, and notes on them.
 pub(super) fn claims(
     spec: &Spec,
     tree: &Tree,
@@ -74,8 +73,8 @@ type Claim = (Prefix, u32);
 #[derive(Debug, Default)]
 struct Overlaps {
     same: Vec<[Claim; 2]>,
-    /// Pairs of a prefix and another subscriber's prefix that contains it. The shared addresses
-    /// belong to the longer prefix.
+    /// Pairs of a prefix and another subscriber's prefix that contains it. Shared addresses belong
+    /// to the longer prefix.
     nested: Vec<[Claim; 2]>,
 }
 
@@ -85,7 +84,7 @@ impl Overlaps {
         // A prefix sorts before the prefixes that it contains.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut overlaps = Overlaps::default();
-        // The prefixes that contain the previous prefix, shortest first, up to that prefix itself.
+        // The previous prefix, preceded by the prefixes that contain it, shortest first.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
             while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {
@@ -113,7 +112,6 @@ impl Overlaps {
     }
 }
 
-/// The error for a prefix that two subscribers have, or that one subscriber lists twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
         true => "the same line".to_owned(),

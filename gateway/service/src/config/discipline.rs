@@ -22,7 +22,6 @@ use fairwire_wire::Way;
 use std::any::Any;
 use std::iter::repeat_n;
 
-/// The method by which the chosen discipline shares between the tree's classes, or why it cannot.
 pub(super) fn sharing(
     chosen: &Chosen<'_>,
     way: Way,
@@ -85,13 +84,12 @@ fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
     catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
 
-/// The least rate of a link on which packets of a flow are served in trains while few flows are
-/// busy. Serving packets singly costs a fast link half of its rate.
+/// The least link rate at which a flow's packets are served in trains while few flows are busy.
+/// Serving packets singly costs a fast link half of its rate.
 const TRAINS_FROM_BPS: u64 = 100_000_000;
 /// The duration of a round, which is filled with trains.
 const ROUND: Duration = Duration::from_ms(1);
 
-/// Makes the discipline `name` serve trains on a fast link, if the discipline has rounds.
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     if rate.bps() >= TRAINS_FROM_BPS {
         part_of(name, parameters).set_default(role::ROUND, Quantity(ROUND));
@@ -160,7 +158,6 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The written parameters, and the parameters that follow from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
         let name = self.shaping.discipline;
@@ -197,8 +194,8 @@ impl<'a> DisciplinePlan<'a> {
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. If there are thousands of leaves, each is built
-    /// when its first packet arrives.
+    /// Builds the tree. If there are thousands of leaves, each is built when its first packet
+    /// arrives.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
         let is_later = match self.only {
@@ -250,8 +247,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree of the class numbers `listed`. Below the class of each number in `hosts`, it also
-    /// has a leaf for hosts.
+    /// The description of a tree of the classes `listed`, with a leaf for hosts below the class of
+    /// each number in `hosts`.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -287,7 +284,8 @@ impl<'a> DisciplinePlan<'a> {
         classful::Spec { class: Some(classes), default: Some(default), ..typed }
     }
 
-    /// The checked tree and its leaves. Each leaf is a few numbers, so thousands fit in memory.
+    /// The checked tree, and the plans of its leaves: a few numbers each, so thousands fit in
+    /// memory.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let (site, listed) = (self.site(), self.listed());
         let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
@@ -340,9 +338,8 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The index in [`Leaves::prepared`] of the discipline for the leaf `number`. From the leaf
-    /// upwards, the first class that names a discipline decides; if none does, the direction's
-    /// (index 0) applies.
+    /// The index in [`Leaves::prepared`] of the leaf's discipline. From the leaf upwards, the first
+    /// class that names a discipline decides; otherwise the direction's (index 0) applies.
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -360,11 +357,11 @@ impl<'a> DisciplinePlan<'a> {
 /// The number of leaves for hosts in a class with a ceiling for each host. The work for a packet
 /// grows with the number of backlogged leaves.
 const HOSTS: usize = 256;
-/// A placeholder for the buffer of a leaf when the tree is checked. Equal shares of the buffer for
+/// A placeholder for a leaf's buffer when the tree is checked: equal shares of the buffer for
 /// thousands of leaves would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
-/// The most leaves that are built before the first packet, so nothing is allocated later. If there
-/// are more, few are busy at a time, and their first packets build them.
+/// The most leaves built before the first packet, so that nothing is allocated later. If there are
+/// more, each is built by its first packet, since few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
 /// The most room in total, in packets, of leaves that are built before the first packet. The slots
 /// take 16 MB, but cost nothing until they are used.
@@ -376,7 +373,7 @@ const KEPT_LEAVES: usize = 1024;
 #[derive(Clone, Copy)]
 struct Leaf {
     number: u32,
-    /// The index in [`Leaves::prepared`] of the leaf's discipline.
+    /// The index in [`Leaves::prepared`].
     prepared: usize,
     rate: Rate,
     buffer: Amount,
@@ -399,14 +396,13 @@ struct Leaves {
 }
 
 impl Leaves {
-    /// Are there too many leaves to build all of them before the first packet?
     fn are_made_later(&self) -> bool {
         let plans = || self.plans.iter().flatten();
         let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
         self.have_hosts || plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks all leaves. An error includes the index of the faulty discipline in `prepared`.
+    /// Checks every leaf's discipline. An error includes the index of the faulty one in `prepared`.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -418,7 +414,7 @@ impl Leaves {
 }
 
 impl Maker for Leaves {
-    /// This cannot fail, since each leaf was checked.
+    /// Builds the leaf at `place`. This cannot fail, since each leaf was checked.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
         let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
         let Prepared { name, parameters } = &self.prepared[prepared];
@@ -427,7 +423,8 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// `fresh` has the same leaf disciplines, so its indexes into `prepared` are valid here.
+    /// Replaces the plan of leaf `place` by that of leaf `from` in `fresh`. Both trees have the
+    /// same leaf disciplines, so indexes into `prepared` stay valid.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
         self.plans[place] = fresh.plans[from];
@@ -435,15 +432,15 @@ impl Maker for Leaves {
     }
 }
 
-/// The least room of a leaf, in packets, while the pool has room: for a super-packet of 64 KiB,
-/// which is 45 full packets, and some others.
+/// The least room of a leaf, in packets, while the pool has room: a super-packet of 64 KiB (45 full
+/// packets) and some others.
 const MIN_ROOM: f64 = 64.0;
 /// The least size of the pool of all leaves, in bytes: four super-packets, of which one leaf may
 /// hold two.
 const MIN_POOL: u64 = 4 << 16;
 
-/// The buffer of a leaf, in packets. If the link's buffer is a time, the leaf sends these packets
-/// at its rate in that time. No room is reserved for a leaf; the [pool] limits the total.
+/// The buffer of a leaf, in packets. If the link's buffer is a time, the leaf's buffer is what the
+/// leaf sends in that time. No room is reserved for a leaf; the [pool] limits the total.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
@@ -460,16 +457,15 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// The default number of queues of all leaves together: about 12 MB, at 90 bytes each.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline `name` defaults that suit a real link. With these, the discipline drops
-/// nothing while at most `free_below` waits.
+/// Gives the discipline `name` defaults that suit a real link; it drops nothing while at most
+/// `free_below` waits.
 ///
 /// Fair droppers count bytes, since subscribers share bandwidth. If packets were counted, an
 /// upload's acknowledgements would use up a subscriber's share of the download.
 ///
-/// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar
-/// disciplines always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of the
-/// disciplines spares a flow that ignores marks: a flow without tokens, or a flow that fills its
-/// queue, still loses packets.
+/// The default disciplines mark ECN-capable packets, as RFC 7567, section 4.2.1, and RFC 8087
+/// recommend. A flow that ignores marks still loses packets when it has no tokens or fills its
+/// queue.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);
@@ -491,8 +487,6 @@ fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-/// Gives the discipline `name` defaults that suit one of `leaves` leaves. With many leaves, fair
-/// queueing gets fewer queues.
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;
     let part = part_of(name, parameters);

@@ -13,7 +13,6 @@ use std::net::SocketAddr;
 /// The discipline with a marker for each class.
 pub(super) const CONDITIONER: &str = "conditioner";
 
-/// The reason why the reports of the two directions must not share a key.
 pub(super) const EQUAL_KEYS: &str =
     "its key is that of `ingress` too, so that its own reports could be sent back to it";
 /// The allowed alternative.

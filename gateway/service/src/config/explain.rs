@@ -97,8 +97,8 @@ pub struct ClassExplanation {
     /// The rate that no host of the class exceeds, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each_bps: Option<u64>,
-    /// With `classful`: the discipline given for the class, or for all leaves below it. Absent if
-    /// the class inherits it.
+    /// With `classful`: the discipline given for the class, or for all leaves below it; absent if
+    /// inherited.
     pub leaf: Option<String>,
     /// The class's rate when all classes are busy, bit/s.
     pub busy_bps: f64,

@@ -7,7 +7,7 @@ use fairwire_wire::Way;
 
 /// Bit/s of each class, by number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
-    // A class with classes below it takes only what these classes take.
+    // A parent offers nothing itself: it takes only what its children take.
     let offer = |number| if book.is_leaf(number) { f64::INFINITY } else { 0.0 };
     let offered: Vec<f64> = (0..book.numbers() as u32).map(offer).collect();
     class_shares(&book.terms(way), &offered, rate_bps)
@@ -54,7 +54,7 @@ mod tests {
             class("b", None, 2.0, (0, 100)),
         ]);
         // The guarantee of class a leaves 600 of 1000 bit/s. Class b takes 100 of its share of 300,
-        // and the other two classes divide the remaining 500 equally.
+        // and the other two divide 500 equally.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

@@ -1,5 +1,5 @@
-//! The disciplines in the leaves of a tree, as chosen for the direction and for classes. Equal
-//! choices are stored once, so thousands of leaves share their parameters.
+//! The leaf disciplines chosen for the direction and for classes. Equal choices are stored once, so
+//! thousands of leaves share their parameters.
 
 use super::offered::{self, with_leaves};
 use super::places::Texts;
@@ -10,7 +10,7 @@ use fairwire_document::DocumentError;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The leaf discipline, as given.
+/// A leaf discipline, as the configuration gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafChoice {
     name: &'static str,
@@ -24,7 +24,6 @@ impl LeafChoice {
         LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
 
-    /// The leaf discipline given at `path`. Its name in the catalogue is `name`.
     pub(super) fn new(name: &'static str, choice: &Choice, path: &str) -> Self {
         LeafChoice { name, choice: choice.clone(), path: path.into() }
     }
@@ -44,7 +43,6 @@ impl LeafChoice {
         &self.path
     }
 
-    /// The choice's parameters, on top of those in `base`.
     pub(super) fn parameters(&self, base: &Parameters) -> Parameters {
         self.choice.parameters().map_or_else(|| base.clone(), |own| base.with(own))
     }
@@ -64,17 +62,15 @@ pub(super) fn as_typed(choice: &Choice) -> String {
     toml::Value::try_from(choice).expect("what was read can be written").to_string()
 }
 
-/// The leaf disciplines that classes name, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// The index in `choices` by class number, without subscribers; `None` if the class names no
-    /// discipline.
+    /// For each class number, the index in `choices`. Subscribers have none.
     of_class: Box<[Option<usize>]>,
 }
 
 impl ClassLeaves {
-    /// Collects the leaf disciplines that classes name. `read` checks the choice at a path.
+    /// Collects the leaf disciplines of all classes. `read` checks the choice at a path.
     pub(super) fn new(
         spec: &Spec,
         tree: &Tree,
@@ -107,8 +103,7 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The index in [`choices`](ClassLeaves::choices) of the choice of class `number`; `None` if
-    /// the class names no discipline.
+    /// The index in `choices` of the class's leaf discipline, if it names one.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

@@ -1,8 +1,7 @@
 //! A gateway's configuration: read, checked, and turned into a datapath.
 //!
-//! [`Config::load`] reads the TOML file and the subscriber file next to it. Faults are refused with
-//! their positions, so the result is consistent. [`environment::check`] then checks that this
-//! machine can run the configuration.
+//! [`Config::load`] reads the TOML file and the subscriber file next to it, and refuses faults with
+//! their positions. [`environment::check`] then checks that this machine can run the configuration.
 
 pub mod backend;
 mod changes;
@@ -126,7 +125,7 @@ pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// are counted.
 const MIN_HOSTS: usize = 1024;
 impl Config {
-    /// Reads the configuration at `path`, and the subscriber file that it names.
+    /// Reads the configuration at `path` and its subscriber file.
     pub fn load(path: &Path) -> Result<Config, DocumentError> {
         Config::load_by(path, &mut |path, limit, wanted| read_text(path, limit, wanted))
     }
@@ -154,7 +153,6 @@ impl Config {
         })
     }
 
-    /// Loads the configuration at `path`, with the file contents that `read` returns.
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
         let text = read(path, MAX_BYTES, WANTED)?;
         let name = path.display().to_string();
@@ -176,8 +174,8 @@ impl Config {
         Ok(Config { file, notes, ..config })
     }
 
-    /// Reads the configuration in `text`, called `name` in errors. `csv` contains the name and the
-    /// text of the subscriber file.
+    /// Reads `text`, called `name` in errors. `csv` is the name and the text of the subscriber
+    /// file.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
         let (spec, places) = typed(name, text)?;
         match (&spec.subscribers, csv) {
@@ -243,13 +241,12 @@ impl Config {
         &self.notes
     }
 
-    /// A refusal of the value at the dotted `path` of the configuration.
+    /// Refuses the value at the dotted `path`.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         self.places.refuse(path, problem)
     }
 
-    /// The files that were read: the configuration and the subscriber file. Empty if the
-    /// configuration came from no file.
+    /// The configuration and the subscriber file; empty if the configuration came from no file.
     pub fn files(&self) -> Vec<PathBuf> {
         let sheet = self.spec.subscribers.iter().map(|subscribers| beside(&self.file, &subscribers.file));
         let own = Some(self.file.clone()).filter(|file| !file.as_os_str().is_empty());
@@ -266,8 +263,7 @@ impl Config {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
 
-    /// Reads, from its file, the token that readers of metrics must show; `None` if no file is
-    /// named.
+    /// Reads the token that readers of metrics must show; `None` if no file is named.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
@@ -285,7 +281,6 @@ impl Config {
         Ok(Some(token))
     }
 
-    /// The files with secrets of edges, each with the path of the setting that names it.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let ingress =
             self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
@@ -298,7 +293,7 @@ impl Config {
         self.token_file().into_iter().map(|file| ("token", file)).chain(keys)
     }
 
-    /// The key of reports between edges, from `file`, which the value at `path` names.
+    /// Reads an edge's key from `file`, which the setting at `path` names.
     pub(crate) fn edge_key(&self, path: &str, file: &Path) -> Result<Key, DocumentError> {
         let secret = self.secret(path, file, "a file with the key of both edges")?;
         if secret.len() < MIN_KEY_BYTES {
@@ -309,12 +304,10 @@ impl Config {
         Ok(Key::new(secret.as_bytes()))
     }
 
-    /// The error if reports of both directions use the key in `file`.
     pub(crate) fn refuse_equal_keys(&self, file: &Path) -> DocumentError {
         self.refuse_file("egress.key_file", file, edges::EQUAL_KEYS.into(), edges::TWO_KEYS.into())
     }
 
-    /// The text, without surrounding space, of `file`, which the value at `path` names.
     fn secret(&self, path: &str, file: &Path, wanted: &'static str) -> Result<String, DocumentError> {
         let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
             .map_err(|error| self.refuse(path, error.problem))?;
@@ -334,7 +327,7 @@ impl Config {
         Ok(DatapathPlan { forward, backward })
     }
 
-    /// The plan of one direction, with its discipline and its classifier.
+    /// The plan of one direction.
     pub fn direction(&self, way: Way, context: &PlanContext) -> Result<DirectionPlan, BuildError> {
         let shaping = self.shaping(way);
         let shaper = match shaping {
@@ -375,8 +368,8 @@ impl Config {
         Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
-    /// The role of each direction as an edge of a DiffServ domain. Downloads leave the domain at
-    /// this gateway, and uploads enter it.
+    /// Each direction's role in a DiffServ domain. Downloads leave the domain here; uploads enter
+    /// it.
     pub fn edges(&self) -> [Edge; 2] {
         let classes = self.book.numbers();
         let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));
@@ -385,7 +378,7 @@ impl Config {
     }
 
     /// Flows of one direction that are counted individually. A discipline that shares between hosts
-    /// also knows this number of hosts.
+    /// has room for as many hosts.
     pub fn accounts(&self, way: Way) -> usize {
         let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
@@ -419,7 +412,7 @@ impl Config {
         DisciplinePlan { shaping, book, leaves, way, frame_bytes, frames, seed, only: None }
     }
 
-    /// Checks the discipline of one direction for its link, so building it at run time cannot fail.
+    /// Checks a direction's discipline, so that building it at run time cannot fail.
     fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
         let Some(shaping) = self.shaping(way) else { return Ok(()) };
         let plan = self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
@@ -457,7 +450,7 @@ impl Config {
     }
 
     /// Checks the tables `[discipline.<name>]`, except those that a direction or a leaf uses
-    /// unchanged: these are checked with the direction or the leaf.
+    /// unchanged: they are checked there.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -482,13 +475,11 @@ impl Config {
         }
     }
 
-    /// The site of one direction's discipline, for tests and reports.
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
 }
 
-/// The path of `file`, which the configuration at `path` names.
 pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(file)
 }
@@ -498,8 +489,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The most bytes of a pool if all of its frames were long. It limits the frames for floods of
-/// short packets. Short frames take an eighth of this memory, and only during a flood.
+/// The most bytes of a pool sized for floods of short packets, if all of its frames were long.
+/// Short frames take an eighth of this memory.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 

@@ -80,7 +80,6 @@ fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
         .collect()
 }
 
-/// The note that traffic can evade plans, if unclaimed traffic has no plan.
 fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let is_bounded = |number: u32| {
         let bounds = tree.book.class(number).map(|class| class.bounds[way as usize]).unwrap_or_default();
@@ -175,6 +174,6 @@ fn slips(way: Way, tree: &Tree) -> Option<String> {
     Some(format!("{}: {} has a ceiling of {ceiling}{more}: is it in kbit/s?", way.name(), tree::quoted(name)))
 }
 
-/// The fewest full packets that a buffer should hold. In a smaller buffer, a TCP flow cannot
-/// recover by fast retransmission, and tokens are too coarse for shares.
+/// The fewest full packets in a useful buffer. With fewer, a TCP flow cannot recover by fast
+/// retransmission, and tokens are too coarse for shares.
 pub(super) const FEW_PACKETS: f64 = 20.0;

@@ -19,14 +19,11 @@ pub(super) fn of_trees() -> Vec<&'static str> {
     with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
 }
 
-/// Names, for an error, the disciplines whose classes have separate queues, guarantees and
-/// ceilings.
 pub(super) fn with_leaves() -> String {
     let names = with_classes(|classes| classes == ClassSupport::Queues);
     format!("only with the discipline {}", listed(&names, " or "))
 }
 
-/// The names of the disciplines whose support for classes, without parameters, `are_right` accepts.
 pub(super) fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
     let nothing = Parameters::default();
     let knows =

@@ -14,7 +14,7 @@ pub(super) struct Texts<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// No position: this class always exists.
+    /// Unclaimed traffic, whose class always exists and has no position.
     Unclaimed,
     /// A position in the list of classes.
     Class(usize),
@@ -69,7 +69,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The position's name in a message: `line 7` or `class 2`.
+    /// The position's name in a message, such as `line 7` or `class 2 of the configuration`.
     pub(super) fn called(&self, origin: Origin) -> String {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),

@@ -8,8 +8,8 @@ use fairwire_datapath::class_book::{Bounds, Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
-/// Checks the guarantees and ceilings of one direction. `rate` is the link's; `None` if the
-/// direction is not shaped.
+/// Checks the bounds of all classes in one direction. If the link's `rate` is `None`, the direction
+/// is not shaped, and any bound is refused.
 pub(super) fn check(
     tree: &Tree,
     way: Way,
@@ -85,8 +85,7 @@ fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<
     Ok(())
 }
 
-/// The burst of class `number`, the reason why it is invalid, and the allowed values; `None` if it
-/// is valid.
+/// If the burst of class `number` is invalid: the burst, the reason, and the allowed values.
 pub(super) fn burst_fault(
     book: &ClassBook,
     number: u32,
@@ -121,7 +120,6 @@ pub(super) fn burst_fault(
 
 const NAMED: usize = 3;
 
-/// The sum of promises below `parent`, with the classes that contribute most.
 fn sum_of_promises(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> String {
     let mut of: Vec<(u128, &str)> = tree
         .book
@@ -161,7 +159,6 @@ fn rate(bps: u128) -> String {
     }
 }
 
-/// The first class that has a guarantee or a ceiling in one direction, and its key.
 pub(super) fn first(tree: &Tree, way: Way) -> Option<(Origin, &'static str)> {
     tree.book.iter().find_map(|(number, class)| {
         let bounds = class.bounds[way as usize];

@@ -1,4 +1,4 @@
-//! The record of subscribers: their file, and the journal of changes next to it.
+//! The subscriber file, and the journal of changes next to it.
 
 use fairwire_document::{DocumentError, Problem, read_text};
 use fairwire_subscribers::journal::Table;
@@ -13,7 +13,7 @@ pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<Str
 /// The subscriber file at `path`, with its journal.
 ///
 /// # Errors
-/// If the file or its journal cannot be read.
+/// If either cannot be read.
 pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }
@@ -31,7 +31,8 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // If the journal changed meanwhile, it may belong to another version of the file.
+        // If the journal changed, the text may belong to another version of the file, and is read
+        // again.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();
@@ -52,8 +53,8 @@ fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentErro
     }
 }
 
-/// The journal of the subscriber file at `path`. If `path` is a link, the journal is in the folder
-/// of the linked file.
+/// The journal of the subscriber file at `path`, in the folder of the linked file if `path` is a
+/// link.
 pub fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(".journal");

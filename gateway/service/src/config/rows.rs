@@ -21,7 +21,7 @@ pub(crate) struct OtherRows {
     pub gone: Vec<u32>,
     /// The numbers of new subscribers.
     pub new: Vec<u32>,
-    /// Changed and new classes of a discipline with a queue per class.
+    /// The terms of changed and new classes, for disciplines with a queue per class.
     pub terms: Vec<OtherTerms>,
     /// Existing classes with a new weight.
     pub weights: Vec<(u32, Weight)>,
@@ -33,7 +33,7 @@ pub(crate) struct OtherRows {
 pub(crate) struct OtherTerms {
     pub class: u32,
     pub parent: Option<u32>,
-    /// Are the terms new in this [`Way`]?
+    /// For each [`Way`]: are the terms new?
     pub ways: [bool; 2],
 }
 
@@ -44,9 +44,8 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 }
 
 impl Config {
-    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber only in
-    /// `before` is removed; a subscriber only in `after` is new. `None` if all files must be read
-    /// again, which also reports faults.
+    /// Replaces the rows `before` by `after`. A subscriber only in `before` is removed; one only in
+    /// `after` is new. `None` if all files must be read again, which also reports faults.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -77,12 +76,11 @@ impl Config {
     }
 }
 
-/// Changes the rows of some subscribers, one after the other.
 struct NextRows<'a> {
     config: &'a Config,
     book: ClassBook,
     done: OtherRows,
-    /// The claims that are given up, and those that are new.
+    /// Claims given up, and new claims.
     claimed: [Claimed; 2],
     /// The classes whose bursts must be checked.
     touched: Vec<u32>,
@@ -194,7 +192,6 @@ impl<'a> NextRows<'a> {
         self.done.has_members = true;
     }
 
-    /// The result, if the links can keep their promises.
     fn finished(self) -> Option<OtherRows> {
         let NextRows { config, book, mut done, claimed: [gone, new], touched, has_guarantees } = self;
         for (way, shaping) in Way::ALL.into_iter().zip(&config.shaping) {
@@ -250,7 +247,6 @@ mod tests {
         Config::parse("t.toml", &text, Some(("s.csv", table))).expect("a configuration")
     }
 
-    /// Changes the line `before` of `table` to `after`. Returns the result, and the new table.
     fn changed(config: &Config, table: &str, [before, after]: [&str; 2]) -> (Option<OtherRows>, String) {
         let sheets = [before, after].map(|line| format!("{HEAD}{line}\n"));
         let [before_rows, after_rows] = [0, 1]
@@ -259,7 +255,6 @@ mod tests {
         (config.with_rows(&before_rows, &after_rows), table.replace(before, after))
     }
 
-    /// The probed values of each class of a discipline, sorted by name.
     fn shown(discipline: &dyn Discipline) -> Vec<String> {
         struct All(Vec<String>);
         impl Probe for All {
@@ -368,7 +363,8 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // The leaf of a removed subscriber stays until another subscriber takes it.
+                // No leaf of a removed subscriber is compared: it stays until another subscriber
+                // takes it.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

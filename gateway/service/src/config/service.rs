@@ -41,6 +41,24 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
+/// Why no interface can have this name, and what is allowed; `None` if one can.
+fn problem_of(name: &str) -> Option<(&'static str, &'static str)> {
+    let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
+    let why = match name {
+        "" => "an interface needs a name",
+        "." | ".." => "no interface can have that name",
+        name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
+        name if name.contains('*') => {
+            let allowed =
+                "names, at most 16 of a router's inside; one that is missing is shaped when it exists";
+            return Some(("patterns of names are not supported", allowed));
+        }
+        name if name.chars().any(is_odd) => "no interface can have that name",
+        _ => return None,
+    };
+    Some((why, "1 to 15 bytes without `/`, `:` and spaces, such as `eth0`"))
+}
+
 const MAX_INSIDES: usize = 16;
 const MAX_TUNNELS: usize = 3;
 
@@ -61,16 +79,9 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let tunnels = tunnels.map(|(at, tunnel)| (format!("tunnels.{at}.interface"), &tunnel.interface));
     let insides = names.iter().map(|name| ("inside".to_owned(), name));
     for (key, name) in insides.chain([("outside".to_owned(), &wire.outside)]).chain(tunnels) {
-        let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
-        let why = match name.as_str() {
-            "" => "an interface needs a name",
-            "." | ".." => "no interface can have that name",
-            name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
-            name if name.chars().any(is_odd) => "no interface can have that name",
-            _ => continue,
-        };
-        let allowed = "1 to 15 bytes without `/`, `:` and spaces, such as `eth0`";
-        return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, allowed));
+        if let Some((why, allowed)) = problem_of(name) {
+            return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, allowed));
+        }
     }
     if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
         let why = "that interface is listed twice";

@@ -1,4 +1,4 @@
-//! One direction through the gateway: its rate, its framing, its flows and its discipline.
+//! One direction through the gateway.
 
 use super::leaves::LeafChoice;
 use super::notes::FEW_PACKETS;
@@ -31,7 +31,7 @@ pub struct Shaping {
     pub autorate: Option<autorate::Config>,
     /// The limit of waiting packets.
     pub buffer: Amount,
-    /// The meaning of a flow: the unit that is counted and reported.
+    /// The definition of a flow in counters and reports.
     pub flows: FlowKind,
     /// Do hosts share first, and then each host's conversations?
     pub within: bool,
@@ -61,8 +61,8 @@ const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
 
-/// The default limit of waiting packets on a link of `rate`. A slow link gets the fewest packets
-/// that fair shares and TCP need.
+/// The default buffer of a link: [`BUFFER`], but at least [`FEW_PACKETS`], which fair shares and
+/// TCP need.
 fn default_buffer(rate: Rate) -> Amount {
     let few = Amount::Packets(FEW_PACKETS as u32);
     let packet_bytes = TYPICAL_FRAME + 24;
@@ -145,7 +145,6 @@ pub(super) fn check(
     }))
 }
 
-/// Refuses a per-host ceiling unless the class is a leaf and flows have hosts.
 fn each_is_of_hosts(
     way: Way,
     tree: &Tree,
@@ -174,8 +173,8 @@ fn each_is_of_hosts(
 /// Numbers reserved for new subscribers: one for each 16 classes, but at least 64.
 const VACANT: (usize, usize) = (16, 64);
 
-/// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new
-/// subscriber requires rebuilding all leaves.
+/// Leaf numbers to reserve for new subscribers; 0 if a new subscriber requires rebuilding all
+/// leaves.
 pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize) -> usize {
     let room = (MAX_CLASSES as usize).saturating_sub(classes);
     let wanted = (classes / VACANT.0).max(VACANT.1).min(room);
@@ -190,8 +189,6 @@ pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> b
     !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
-/// The disciplines' parameters for both directions, overridden by those for this direction, and
-/// whether this direction has any.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -214,7 +211,6 @@ impl Chosen<'_> {
             .expect("it is in the catalogue")
     }
 
-    /// The path of the discipline's parameters in the configuration file.
     pub(super) fn table(&self, way: Way) -> String {
         let key = discipline::key(self.discipline);
         if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
@@ -238,7 +234,6 @@ pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'stati
     })
 }
 
-/// How the rate follows the outside line.
 fn followed(
     typed: &DirectionSpec,
     path: &str,
@@ -264,7 +259,6 @@ fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate,
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }
 
-/// Refuses the rate `part`, which is part of the link's rate, if it exceeds that.
 fn part_of_link(
     typed: &DirectionSpec,
     part: Option<Quantity<Rate>>,
@@ -369,7 +363,6 @@ fn flows(
     }
 }
 
-/// The allowed pairs of levels, for an error.
 const TWO_LEVELS: &str = "`inside`, `mac`, `outside`, `source`, `destination`, `vlan` or a prefix, and then `5-tuple`, as in [\"inside\", \"5-tuple\"]";
 
 fn levels_as_typed(levels: &[FlowsSpec]) -> String {

@@ -60,22 +60,20 @@ pub struct DirectionSpec {
     /// gateway.
     pub rate: Quantity<Rate>,
     /// How the rate follows an outside line that varies: `min`, `max`, `target`, `keep`, `recover`,
-    /// `probe`, `window`, `idle`. At the start, and while the line is not used, the rate is that of
-    /// the key `rate`. Default: the rate is constant.
+    /// `probe`, `window`, `idle`. At the start, and while the line is idle, the key `rate` applies.
+    /// Default: the rate is constant.
     pub autorate: Option<autorate::Spec>,
     /// The framing that the link adds.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline: its name, or a table with the name and its parameters, which override those
-    /// of `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their flows, and
-    /// `faba` with any other flows. If there are classes or subscribers: `hfaba`, or `classful` if
-    /// one of them has a rate.
+    /// The discipline: its name, or a table with the name and parameters, which override those of
+    /// `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their flows, else
+    /// `faba`. With classes or subscribers: `hfaba`, or `classful` if one of them has a rate.
     pub discipline: Option<Choice>,
     /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
-    /// With `classful`: the discipline of each class without classes below it. Like `discipline`,
-    /// it is a name, or a table with the name and its parameters. Default: `fq-codel`, with fewer
-    /// queues if there are many classes.
+    /// With `classful`: the discipline of each class without classes below it, in the form of
+    /// `discipline`. Default: `fq-codel`, with fewer queues if there are many classes.
     pub leaf: Option<Choice>,
     /// The limit of waiting packets. Default: 50 ms, and at least 20 full packets.
     pub buffer: Option<Quantity<Amount>>,
@@ -107,8 +105,7 @@ pub enum DefaultsChoice {
     /// trains.
     #[default]
     Link,
-    /// Defaults of the reference pages, as in a scenario. A discipline is then the same as in the
-    /// simulator.
+    /// Defaults of the reference pages, as in a scenario and in the simulator.
     Reference,
 }
 
@@ -237,8 +234,8 @@ pub enum FlowsChoice {
     Destination,
     /// The inside host, by its address. It receives downloads and sends uploads.
     Inside,
-    /// The inside host, by its Ethernet address: one host, whatever number of addresses it has. All
-    /// hosts behind a router are one.
+    /// The inside host, by its Ethernet address, whatever its number of addresses. All hosts behind
+    /// a router are one.
     Mac,
     /// The outside host.
     Outside,
@@ -444,8 +441,8 @@ pub struct TelemetrySpec {
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Beyond loopback it needs
     /// `token_file`. Default: none.
     pub metrics: Option<String>,
-    /// Names by which browsers and readers of metrics may address this machine, in addition to its
-    /// addresses and `localhost`. Default: no other names; with a `token_file`, any name.
+    /// Names by which browsers and readers of metrics may address this machine, beyond its
+    /// addresses and `localhost`. Default: none; with a `token_file`, any name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// A file with the token for readers of metrics and of the page (`Authorization: Bearer …`; the
@@ -455,8 +452,8 @@ pub struct TelemetrySpec {
     pub page: Option<PageSpec>,
     /// The interval between samples of gauges. Default: 10 ms; from 1 ms to 10 s.
     pub interval: Option<Quantity<Duration>>,
-    /// The most flows that are counted individually in each direction. All other flows are counted
-    /// together. Default: 4096; at most 1048576.
+    /// The most flows counted individually in each direction; all others are counted together.
+    /// Default: 4096; at most 1048576.
     pub flows: Option<u32>,
     /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
     pub captured: Option<u32>,
@@ -495,12 +492,12 @@ pub struct SafetySpec {
     /// Frames that may be in the gateway at once, in each direction. Default: enough for the
     /// buffer.
     pub frames: Option<u32>,
-    /// The longest wait for a lost interface to return, or with `run --wait` for a missing
-    /// interface to appear. Default: for ever.
+    /// The longest wait for a lost interface, or with `run --wait` for a missing one. Default: for
+    /// ever.
     pub patience: Option<Quantity<Duration>>,
-    /// The user that a process started by root becomes, as soon as it has opened everything that
-    /// needs root. With `root`, the process stays root. Default: `fairwire` if there is such a
-    /// user, else the user with number 65534.
+    /// The user that a process started by root becomes, once everything that needs root is open.
+    /// With `root`, it stays root. Default: `fairwire` if there is such a user, else the user with
+    /// number 65534.
     pub user: Option<String>,
 }
 

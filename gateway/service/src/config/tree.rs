@@ -9,7 +9,6 @@ use fairwire_document::{DocumentError, shortened};
 use fairwire_subscribers::sheet::{MAX_FAULTS, SubscriberRow, UNCLAIMED_NAME, checked_name};
 use std::collections::HashMap;
 
-/// The tree, and the position of each of its classes in the files.
 pub(super) struct Tree {
     pub book: ClassBook,
     /// By number.
@@ -93,7 +92,6 @@ pub(super) fn of_row(row: &SubscriberRow, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
-/// The position at which each name is declared. An invalid or repeated name is an error.
 fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Origin>, DocumentError> {
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -112,7 +110,6 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
     DocumentError::of_all(faults).map_or(Ok(names), Err)
 }
 
-/// Checks that the class of unclaimed packets is under the root and has no matches.
 fn check_unclaimed(class: &ClassSpec, origin: Origin, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let (key, why) = match class {
         ClassSpec { parent: Some(_), .. } => ("parent", "unclaimed traffic is under the root"),

@@ -11,8 +11,7 @@ use std::fmt;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireSpec {
-    /// The back end that carries the frames: a name, or a table with the name and its parameters.
-    /// Default: `af-packet`.
+    /// The back end: a name, or a table with the name and its parameters. Default: `af-packet`.
     #[serde(default)]
     pub backend: Backend,
     /// The interface towards the subscribers. A router may have several: a list of at most 16,

@@ -1,8 +1,8 @@
 //! Sends and receives the reports between the edges of a DiffServ domain, on the control thread.
 //!
-//! Input from the network is bounded. A turn reads at most [`MAX_AT_ONCE`] datagrams into one
-//! buffer, and further datagrams do not hasten the next turn. So a flood delays no packet. It can
-//! suppress reports; then targets return to their contracts.
+//! A turn reads at most [`MAX_AT_ONCE`] datagrams, and further datagrams do not hasten the next
+//! turn. So a flood delays no packet. It can suppress reports; then targets return to their
+//! contracts.
 
 pub mod report;
 
@@ -40,9 +40,8 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Opens the sockets and reads the keys, for which the process must still have the rights.
-    ///
-    /// If a socket in `handed` is already bound to the address that receives reports, it is used.
+    /// Opens the sockets and reads the keys, before the process gives up its rights. A socket in
+    /// `handed` that is already bound to the reports' address is used.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -84,7 +83,6 @@ impl Edges {
         self.ingress.as_ref().map(|ingress| &ingress.socket)
     }
 
-    /// Sends a due report, takes received reports, and shows both on the board.
     pub(super) fn step(&mut self, now: Time, present: &Present, board: &Board) {
         if self.ingress.is_none() && self.egress.is_none() {
             return;
@@ -96,7 +94,7 @@ impl Edges {
         if let Some(ingress) = &mut self.ingress {
             let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
-                // This fails only if the datapath thread has ended; then the process is about to.
+                // This fails only if the datapath thread has ended. Then the process ends soon.
                 let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
@@ -158,7 +156,7 @@ struct Egress {
     to: SocketAddr,
     key: Key,
     due: Time,
-    /// The last report's estimates, and its votes and requests by class number.
+    /// The estimates, votes and requests of the last report, by class number.
     seen: Option<Arc<EstimatesView>>,
     votes: BTreeMap<u32, i64>,
     requests: BTreeMap<u32, RateRequest>,
@@ -205,8 +203,8 @@ impl Egress {
         }
     }
 
-    /// A report with the request of each class: the sign of the sum of its votes since the last
-    /// report. The paper on the adaptive token bucket sums them as numATR in each interval.
+    /// Makes a report. A class's request is the sign of the sum of its votes since the last report,
+    /// numATR in the paper on the adaptive token bucket.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers changed, so the votes are counted anew.
@@ -243,7 +241,7 @@ struct Ingress {
     is_silent: bool,
     /// The last log line about refused reports: its time, and their number then.
     complained: Option<(Time, u64)>,
-    /// Was a report with unknown classes logged since the classes last changed?
+    /// Were unknown classes logged since the classes last changed?
     named_others: bool,
 }
 
@@ -264,7 +262,7 @@ impl Ingress {
         }
     }
 
-    /// Reads received reports, and returns the requests of the last accepted report.
+    /// Reads the waiting reports. Returns the requests of the last accepted one.
     fn step(&mut self, now: Now, config: &Arc<Config>) -> Option<Vec<(u32, RateRequest)>> {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, config)) {
             self.classes = leaves(config.book()).map(|(number, name)| (ClassId::of(name), number)).collect();
@@ -306,7 +304,6 @@ impl Ingress {
         requests
     }
 
-    /// Logs that reports stop or resume, and occasionally why some are refused.
     fn log(&mut self, now: Time) {
         let is_silent = self.heard_at.is_some_and(|at| now.since(at) > HOLDS);
         if is_silent != self.is_silent {
@@ -404,7 +401,7 @@ mod tests {
         // Gold is the first class at the far edge, and the second class here.
         let requests = ingress.step(at(201), &here).expect("a report came");
         assert_eq!(requests, [(2, RateRequest::Decrease), (1, RateRequest::Increase)]);
-        // No packet came since the last report, so nothing is requested.
+        // No packet came since the last report.
         egress.step(at(400), there.book(), &views);
         let requests = ingress.step(at(401), &here).expect("a report came");
         assert!(requests.iter().all(|(_, request)| *request == RateRequest::Keep), "{requests:?}");

@@ -63,7 +63,7 @@ impl Key {
 pub struct ClassId(u64);
 
 impl ClassId {
-    /// The hash of `name`, which is the first bytes of its SHA-256.
+    /// The first bytes of the SHA-256 of `name`.
     pub fn of(name: &str) -> Self {
         let hash = Sha256::digest(name.as_bytes());
         ClassId(u64::from_be_bytes(first(&hash)))

@@ -9,11 +9,11 @@ use std::io;
 pub(super) struct Bridge {
     index: u32,
     pub name: String,
-    /// Interface indexes of the bridge's ports: inside, outside.
+    /// Interface indexes: inside, outside.
     pub ports: [u32; 2],
 }
 
-/// The name of a gateway's bridge. `inside` is the index of the inside interface.
+/// The name of the bridge of the inside interface with this index.
 fn name_for(inside: u32) -> String {
     format!("{}{inside}", crate::config::environment::BRIDGE_PREFIX)
 }
@@ -45,7 +45,8 @@ impl Bridge {
         }
     }
 
-    /// Our bridge that a killed guard left behind.
+    /// The bridge that a killed guard left behind, if any. `inside` is the inside interface's
+    /// index.
     pub(super) fn left_behind(inside: u32) -> io::Result<Option<Self>> {
         let name = name_for(inside);
         Ok(index_of(&name)?.map(|index| Bridge { index, name, ports: [inside, 0] }))

@@ -24,7 +24,6 @@ const CHECK_SEQUENCE: u64 = 4;
 /// before the gateway counted it.
 const MAX_PACKET: u64 = 1538;
 
-/// The counters at the last look, and the reported state.
 #[derive(Debug, Default)]
 pub(super) struct Bypass {
     look_at: Time,
@@ -55,7 +54,8 @@ impl Bypass {
             return;
         }
         self.look_at = now + LOOK;
-        // The gateway's counters are read last, so packets in between count as the gateway's.
+        // The gateway's counters are read last, so a packet between the readings counts only as the
+        // gateway's.
         let seen = counted(an_inside(wire)).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         // On a router only the outside counts, since the router also sends its own packets to the
@@ -121,7 +121,7 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
         };
         let excess = |direction: usize| {
             let (before, after) = ends[direction];
-            // A re-created interface counts from zero.
+            // A re-created interface counts from zero. Its difference is then negative and ignored.
             let crossed = after.bytes[direction].checked_sub(before.bytes[direction])?;
             let own = is.bytes[direction].checked_sub(was.bytes[direction])?;
             let packets = is.packets[direction].saturating_sub(was.packets[direction]);
@@ -142,8 +142,8 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Looks for one second at a bump of 20 Mbit/s in each direction. Of the downloads, `own`
-    /// Mbit/s pass through the bump and `by` Mbit/s bypass it.
+    /// Returns the bypass detected in one second at a bump of 20 Mbit/s in each direction. Of the
+    /// downloads, `own` Mbit/s pass through the bump and `by` Mbit/s bypass it.
     fn seen(own: u64, by: u64, change: impl FnOnce(&mut Look)) -> [f64; 2] {
         let ways = [WayCounted { rate_bps: 20_000_000, ..WayCounted::default() }; 2];
         let zero = Counted { bytes: [0; 2], packets: [0; 2] };

@@ -1,9 +1,8 @@
 //! The clients of the control socket. Their number and their lines are bounded, and the gateway
 //! waits for none of them.
 //!
-//! Clients take turns, one request at a time. Signals and the watchdog are checked in between. Data
-//! after a client's next request stays in the kernel. A client gets no further answer until it has
-//! read the previous one.
+//! Clients take turns, one request at a time; signals and the watchdog are checked in between. A
+//! client gets no further answer until it has read the previous one.
 
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
@@ -15,23 +14,23 @@ use std::os::unix::net::UnixStream;
 
 /// The most clients. A further client replaces the client that has been idle longest.
 const MAX_CLIENTS: usize = 32;
-/// The most clients that watch. Watchers are never idle, so the remaining connections are for
+/// The most clients that watch. Watchers are never idle, so they must leave connections for
 /// requests.
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
 /// The most bytes of a request. A path in it may take 4096.
 const MAX_LINE: usize = 8 << 10;
-/// The bytes of unread answers in total from which no request is answered: a few snapshots of 20
-/// 000 classes.
+/// The total of unread answers, in bytes, from which no request is answered: a few snapshots of
+/// 20,000 classes.
 const MAX_UNREAD: usize = 32 << 20;
 /// The time after which a client with an unread answer must make room for others. A local client
 /// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// The number of reads, of 4 KiB each, from a client in search of further reload requests. One
-/// reload answers all of these.
+/// The most reads from a client, of 4 KiB each, to find further reload requests. One reload answers
+/// all requests found.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
@@ -92,8 +91,8 @@ impl Clients {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
-    /// Accepts a few waiting clients. `next` returns a client, and whether it may change what the
-    /// gateway does.
+    /// Accepts waiting clients. `next` returns a client's stream, and whether the client may change
+    /// what the gateway does.
     pub(super) fn accept(&mut self, next: &dyn Fn() -> io::Result<(UnixStream, bool)>, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
             let (stream, may_change) = match next() {
@@ -110,8 +109,6 @@ impl Clients {
         }
     }
 
-    /// Disconnects the client that has been idle longest, or else the client with the oldest unread
-    /// answer.
     fn make_place(&mut self, now: Time) -> bool {
         let idle = |client: &Client| client.output.is_empty() && !client.has_line();
         let owed = |client: &Client| client.has_stalled(now);
@@ -153,7 +150,6 @@ impl Clients {
         self.0.iter().map(|client| client.output.len()).sum::<usize>() < MAX_UNREAD
     }
 
-    /// If unread answers block a request, discards the largest answer whose reader has stalled.
     fn make_room(&mut self, now: Time) {
         if self.has_room() || !self.0.iter().any(Client::is_ready) {
             return;
@@ -166,7 +162,6 @@ impl Clients {
         }
     }
 
-    /// Answers the first client with a request, and moves that client to the end of the queue.
     fn answer_next(&mut self, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let Some(place) = self.0.iter().position(Client::is_ready) else { return };
         let mut client = self.0.remove(place);
@@ -177,7 +172,7 @@ impl Clients {
                 self.0.push(client);
                 return self.reload(reload, now, answer);
             }
-            // The client would not read the answer.
+            // These requests change nothing, and the client would not read the answer.
             Ok(Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. }) if client.is_gone => {
             }
             Ok(Request::Watch { .. }) if self.watchers() >= MAX_WATCHERS => {
@@ -195,7 +190,7 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// Answers a `reload` for the last client and for all clients with an equal request. The files
+    /// Answers `reload`, of the last client in the list, and all clients' equal requests. The files
     /// are read after all these requests, so a single reload answers them.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
@@ -324,7 +319,6 @@ impl Client {
         self.send(&line_of(&Answer::Refused { message }), now);
     }
 
-    /// Sends `why` if possible without blocking, and disconnects the client.
     fn dismiss(mut self, why: String, now: Time) {
         self.refuse(why, now);
         self.write(now);
@@ -357,13 +351,11 @@ impl Client {
         self.output = Vec::new();
     }
 
-    /// Records that the client sends no more. It may still read.
     fn end(&mut self) {
         self.is_over = true;
         self.watch = None;
     }
 
-    /// Records that the client reads no more. Unhandled requests may remain.
     fn vanish(&mut self) {
         self.is_gone = true;
         self.watch = None;
@@ -451,7 +443,6 @@ mod tests {
             self.connect_at(Time::ZERO)
         }
 
-        /// Connects a client, and sends as much of `text` as the kernel buffers.
         fn sending(&mut self, text: &[u8]) -> UnixStream {
             let mut stream = self.connect();
             stream.set_nonblocking(true).expect("a socket can");
@@ -587,7 +578,8 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB.
+        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB. So about ten
+        // reloads are made.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -612,8 +604,7 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // After a second, answers that clients do not read are discarded, which makes room. Each
-        // step of the time has many rounds.
+        // After a second, answers that clients do not read are discarded, which makes room.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;
@@ -629,7 +620,6 @@ mod tests {
     fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first client then sends a request; the second sends a byte that does not form one.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));

@@ -34,8 +34,6 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Installs the handlers: SIGTERM and SIGINT end the gateway, and SIGHUP reloads its
-    /// configuration.
     pub(super) fn catch() -> std::io::Result<Self> {
         let [ends, reloads] = [
             catch(&[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT])?,
@@ -96,8 +94,6 @@ const LOOK: Duration = Duration::from_ms(50);
 const ALIVE: Duration = Duration::from_ms(500);
 
 impl Control<'_> {
-    /// Runs until a signal, `stop`, or the end of the datapath thread. Returns the connected
-    /// clients.
     pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> Clients {
         let mut clients = Clients::default();
         let (mut alive_at, mut beats, mut is_guarded) = (Time::ZERO, u64::MAX, true);
@@ -154,8 +150,7 @@ impl Control<'_> {
         clients
     }
 
-    /// Answers clients until the datapath thread has ended. While packets still leave, changes are
-    /// refused.
+    /// Serves clients while packets still leave. Changes are refused.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
             let is_last = is_over();
@@ -176,8 +171,8 @@ impl Control<'_> {
             if is_last {
                 return clients.flush(now);
             }
-            // Another signal changes nothing, but its byte in the pipe would wake the poll again
-            // and again.
+            // Further signals change nothing, but their unread bytes would wake the poll again and
+            // again.
             has_come(&self.signals.ends);
             has_come(&self.signals.reloads);
             self.wait(&clients, now);
@@ -204,7 +199,8 @@ impl Control<'_> {
             None => LOOK,
             Some(due) => due.since(now).min(LOOK),
         };
-        // A signal ends the poll early. The callers check everything else.
+        // The result does not matter, since the callers check everything. A signal ends the poll
+        // early.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
     }
 
@@ -250,7 +246,6 @@ impl Control<'_> {
         Reply::Once(Box::new(answer))
     }
 
-    /// Reloads, and reports the outcome to the client, the log and the service manager.
     fn reload(&mut self, files: &[PathBuf], keeps: bool, handed: &Handed) -> Result<Reloaded, String> {
         self.reporter.reloading();
         let outcome = self.present.reload(files, keeps, handed);

@@ -35,7 +35,6 @@ pub(crate) enum Command {
     Listen(Option<Listener>),
     /// Answer whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
-    /// Hand over to the process at the other end of this stream.
     HandOver(UnixStream),
 }
 
@@ -86,7 +85,7 @@ pub(crate) struct Replaced {
     /// The time for which nothing was forwarded.
     pub paused: Duration,
     pub are_weights_set: bool,
-    /// Processor time of the thread within `paused`. Other programs used the rest of `paused`.
+    /// Processor time of the thread within `paused`.
     pub worked: Duration,
     pub sizes: [Sizes; 2],
     pub retired: ReplacedParts,
@@ -140,7 +139,7 @@ pub(super) struct Moments {
     observed: Time,
     /// The last change of classes.
     edited: Time,
-    /// The end of forwarding, even if packets still wait.
+    /// When forwarding ends, even if packets still wait; `None` until shutdown begins.
     ended: Option<Time>,
 }
 
@@ -152,8 +151,7 @@ const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Does this thread's work besides forwarding. The driver calls this function between two
-    /// packets.
+    /// Does the work that is due, between two packets. Returns when the driver must call again.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         let [download, upload] = &self.shared.carried;
@@ -189,7 +187,8 @@ impl Engine {
         Next::CallAt(self.at.observed.min(now + look))
     }
 
-    /// Ends forwarding. No further packet is taken in, and the waiting packets leave at their rate.
+    /// Takes in no further packet, while the waiting packets leave at their rate. Returns
+    /// [`Next::Stop`] once they have left, or after `patience`.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;
         let end_at = *self.at.ended.get_or_insert(now + self.patience);
@@ -293,7 +292,7 @@ fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, Se
     Ok(edit)
 }
 
-/// Sets the weights of all classes in each shaped direction. On an error, no weight changes.
+/// Sets all `weights` in both directions. On an error, no weight changes.
 fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), SetWeightError> {
     let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
     let mut has_shaper = false;

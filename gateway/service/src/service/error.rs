@@ -54,8 +54,7 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// Can the user correct the fault, in the configuration or on the machine? Otherwise the fault
-    /// is ours or the machine's.
+    /// Can the user correct the fault, in the configuration or on the machine?
     pub fn is_users(&self) -> bool {
         !matches!(self, ServiceError::System { .. } | ServiceError::Port(_))
     }
@@ -86,8 +85,7 @@ impl ServiceError {
         }
     }
 
-    /// Returns this error. If this process takes over (`is_heir`), the error says that the running
-    /// process continues.
+    /// If this process takes over (`is_heir`), the error says that the running process continues.
     pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
         match self {
             ServiceError::Port(error) if is_heir => {

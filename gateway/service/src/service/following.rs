@@ -43,8 +43,6 @@ struct Followed {
 }
 
 impl Following {
-    /// The directions of `config` that follow the line, if any, and the sender for their round
-    /// trips.
     pub(super) fn of(config: &Config) -> Option<(Self, Listener)> {
         let given = given(config);
         if given.iter().all(Option::is_none) {
@@ -60,8 +58,8 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Can this continue with `config` after a reload? The reload has applied the file's rates, so
-    /// the rates applied and shown before are forgotten.
+    /// Has `config`, just reloaded, the same settings, so that this can continue? The reload has
+    /// applied the file's rates, so the rates applied and shown before are forgotten.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

@@ -82,8 +82,9 @@ fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Sen
 }
 
 impl Forwarding {
-    /// Forwards until the end. `begun` receives the stream to the process from which the link was
-    /// taken over, if any. Returns the stream to the process that has taken over, if any.
+    /// Forwards until the gateway ends or another process takes over. Returns the stream to that
+    /// process, if any. `begun` receives the stream to the process from which the link was taken
+    /// over, if any.
     pub(super) fn run(
         self,
         commands: mailbox::Receiver<Command>,
@@ -163,8 +164,6 @@ impl Forwarding {
     }
 }
 
-/// Takes over the ports of `spec` and the waiting packets from the process at the other end of
-/// `stream`.
 fn take_over(
     stream: UnixStream,
     spec: &Spec,
@@ -184,8 +183,7 @@ fn take_over(
     Ok((wire, takeover))
 }
 
-/// Hands the link over to the process at the other end of `heir`. Returns false if this process
-/// continues.
+/// Hands the link over to the process at `heir`. Returns false if this process continues.
 fn hand_over(
     heir: &UnixStream,
     datapath: &mut Datapath,

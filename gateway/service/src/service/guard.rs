@@ -48,8 +48,8 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// The current index. The interface may have been renamed, or replaced by a new interface of
-    /// its name.
+    /// The present index of the interface, which may have been renamed, or replaced by a new
+    /// interface of its name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {
@@ -60,8 +60,7 @@ impl Watched {
     }
 }
 
-/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. The
-/// command is not for users.
+/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code.
 pub fn guard_main(parameters: &str) -> i32 {
     let Ok(parameters) = serde_json::from_str::<GuardParameters>(parameters) else {
         say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; do not run it yourself"));
@@ -84,7 +83,6 @@ pub(super) fn socket_of(name: &str) -> PathBuf {
     super::place::folder().join(format!("{name}.guard"))
 }
 
-/// Starts a guard, with pipes as its standard input and output.
 pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError> {
     let fail = |error| ServiceError::system("starting the guard", error);
     let text = serde_json::to_string(parameters).map_err(|error| fail(error.into()))?;
@@ -197,7 +195,6 @@ impl Guard {
         }
     }
 
-    /// Waits for events, at most until the watchdog expires, and handles them.
     fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
         let input = std::io::stdin();
         let mut events =

@@ -30,8 +30,7 @@ pub(super) struct Guarding {
 }
 
 impl Guarding {
-    /// Starts the guard if the link must fail open. If `is_filtered`, the guard filters its system
-    /// calls.
+    /// Starts the guard if the link must fail open.
     pub(super) fn start(
         config: &Config,
         is_filtered: bool,
@@ -68,7 +67,6 @@ impl Guarding {
         Ok(Some(Guarding { pipes: Some(pipes), child: Some(child) }))
     }
 
-    /// The guard of another process, which is about to hand over its pipes.
     pub(super) fn handed_over(pipes: GuardPipes) -> Self {
         Guarding { pipes: Some(pipes), child: None }
     }

@@ -1,9 +1,8 @@
-//! The gateway's side of its heartbeat to the guard.
+//! The gateway's side of its heartbeat to the guard, in bytes through a pipe.
 //!
-//! The datapath thread periodically writes a byte to a pipe. After a silence of nearly the
-//! watchdog's time, the guard may have bridged the interfaces, or may be about to. The bridge has
-//! then already forwarded the frames that wait in the ports. So the thread requests the removal of
-//! the bridge, and takes in nothing before the guard answers.
+//! After a silence of nearly the watchdog's time, the guard may have bridged the interfaces. The
+//! bridge has then already forwarded the frames that wait in the ports. So the gateway requests the
+//! removal of the bridge, and takes in nothing before the guard answers.
 
 use fairwire_core::{Duration, Time};
 use rustix::io::{Errno, read, write};
@@ -32,8 +31,7 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Starts the heartbeat at `now`, to a guard with the watchdog time `watchdog`. Both pipes must
-    /// be non-blocking.
+    /// A heartbeat through these pipes, which must be non-blocking.
     pub(super) fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
         Heartbeat {
             to_guard,
@@ -46,7 +44,8 @@ impl Heartbeat {
         }
     }
 
-    /// Beats at `now`, before anything is taken in. Returns whether the gateway may forward.
+    /// Beats, if a beat is due. Returns whether frames may be taken in: not while the guard's
+    /// answer is awaited.
     pub(super) fn may_forward(&mut self, now: Time) -> bool {
         let silence = now.since(self.beat);
         if self.is_alone {
@@ -113,7 +112,6 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// A heartbeat, and the guard's ends of the pipes.
     fn heartbeat() -> (Heartbeat, OwnedFd, OwnedFd) {
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (guard_reads, to_guard) = pipe_with(flags).expect("a pipe");

@@ -26,7 +26,6 @@ pub(super) struct Limits {
     ceilings: [BTreeMap<String, Spell>; 2],
 }
 
-/// The duration of a state, and what was reported of it.
 #[derive(Debug)]
 struct Spell {
     is_on: bool,

@@ -1,8 +1,7 @@
-//! The kernel's state of the two interfaces, read on a separate thread. Each change is counted and
-//! logged once.
+//! The kernel's state of the two interfaces, read on a separate thread.
 //!
 //! The datapath thread must not query the kernel about interfaces, since such a query takes a lock
-//! that other processes hold for tens of milliseconds. It reads the state received here.
+//! that other processes hold for tens of milliseconds.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
@@ -18,7 +17,6 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state of an interface, readable from any thread.
 #[derive(Debug, Default)]
 pub(super) struct LinkView {
     is_up: AtomicBool,
@@ -36,7 +34,6 @@ impl LinkView {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// The view of an interface that carries frames, which no thread updates.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -66,7 +63,6 @@ struct Watched {
     /// The interface's name in the configuration, and its current name.
     name: String,
     called: String,
-    /// The interface's index while it exists.
     index: Option<u32>,
     state: State,
     /// The last logged state, and the number of outages until then.
@@ -179,7 +175,6 @@ impl Watched {
     }
 }
 
-/// The interfaces, and the socket on which the kernel reports their changes.
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
@@ -246,8 +241,8 @@ impl Links {
         let _ = poll(&mut events, Some(&clock::timespec(PAUSE.ns())));
     }
 
-    /// Reads all of the kernel's messages. Returns whether a query is needed, because messages were
-    /// lost or concern an unknown interface.
+    /// Reads the kernel's messages. Returns whether a query is needed, because messages have come
+    /// or were lost.
     fn hear(&mut self) -> bool {
         let mut bytes = [0; 16 << 10];
         let mut must_look = false;

@@ -25,13 +25,11 @@ pub fn say(line: std::fmt::Arguments<'_>) {
     });
 }
 
-/// Logs `text`, and notes it for readers of `board`.
 pub(super) fn report(board: &Board, kind: ChangeKind, text: String) {
     say(format_args!("{text}"));
     board.note(kind, text);
 }
 
-/// Starts a thread called `name`, which logs for the same gateway as this thread.
 pub(super) fn start<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,

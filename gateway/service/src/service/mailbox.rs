@@ -10,10 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 /// The queue; `None` once its reader has ended.
 type Queue<T> = Arc<Mutex<Option<VecDeque<T>>>>;
 
-/// The end that writes.
 pub(crate) struct Sender<T>(Queue<T>);
 
-/// The end that reads.
 pub(crate) struct Receiver<T>(Queue<T>);
 
 pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -22,7 +20,6 @@ pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Appends `message`. Returns it if the reader has ended.
     pub(crate) fn send(&self, message: T) -> Result<(), T> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(queue) => {

@@ -91,8 +91,7 @@ pub struct Options {
     pub take_over: bool,
 }
 
-/// A gateway to run: its configuration, and the file of that configuration, which reloads read
-/// again.
+/// A gateway to run: its configuration, and the file that reloads read again.
 #[derive(Debug)]
 pub struct Configured {
     /// The configuration.
@@ -208,7 +207,6 @@ fn name_of(config: &Arc<Config>) -> String {
     config.name().to_owned()
 }
 
-/// Gives up all rights that no gateway needs while it forwards.
 fn give_up_rights(
     configs: &[Arc<Config>],
     user: Option<&User>,
@@ -230,7 +228,6 @@ fn give_up_rights(
     if options.no_seccomp { Ok(()) } else { rights::filter_system_calls() }
 }
 
-/// Runs each gateway on threads of its own until all gateways have ended.
 fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let is_alone = gateways.len() == 1;
     let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
@@ -499,8 +496,8 @@ fn forward(
     end(&mut control, clients, forwarding, recorder, guard)
 }
 
-/// Starts forwarding on the datapath thread, and waits until it forwards. Returns the stream to the
-/// process from which it has taken over, if there is one.
+/// Starts to forward on `thread`. Also returns the stream to the process from which the gateway has
+/// taken over, if any.
 fn start(
     thread: Waiting,
     forwarding: Forwarding,
@@ -524,8 +521,8 @@ fn start(
     }
 }
 
-/// Serves once the process of `former` has ended, since both processes use the same addresses and
-/// history.
+/// Serves metrics and the page once the process at `former` has ended, since both processes use the
+/// same addresses and history.
 fn serve_after(
     former: &UnixStream,
     serve: impl FnOnce() -> Result<Option<thread::JoinHandle<()>>, ServiceError>,
@@ -538,7 +535,8 @@ fn serve_after(
     })
 }
 
-/// Ends a gateway that takes no more commands. Its packets leave, or another process has them.
+/// Ends a gateway that takes no more commands, once its packets have left or another process has
+/// them.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
@@ -556,7 +554,7 @@ fn end(
         }
     }
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // If the recorder panicked, the panic has already been printed. It is no failure of forwarding.
+    // A panic of the recorder is no failure of forwarding.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }

@@ -32,14 +32,11 @@ enum Phase {
 }
 
 impl Notifier {
-    /// Connects to the socket that the environment names, for gateways with these names.
     pub(super) fn from_environment(names: Vec<String>) -> Self {
         let manager = std::env::var("NOTIFY_SOCKET").ok().and_then(|name| open(&name));
         Notifier::new(manager, names)
     }
 
-    /// Makes this the notifier of a process that takes over from the process that the manager
-    /// started.
     pub(super) fn into_heir(self) -> Self {
         Notifier { is_heir: true, ..self }
     }
@@ -50,7 +47,6 @@ impl Notifier {
         Notifier { manager, is_heir: false, members: Mutex::new(names.into_iter().map(member).collect()) }
     }
 
-    /// One reporter for each gateway, in the order of the names.
     pub(super) fn reporters(self: &Arc<Self>) -> Vec<Reporter> {
         let count = self.members.lock().unwrap_or_else(PoisonError::into_inner).len();
         (0..count).map(|place| Reporter { notifier: self.clone(), place }).collect()
@@ -91,7 +87,6 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// Reports that packets are being forwarded.
     pub(super) fn ready(&self, status: &str) {
         let is_heir = self.notifier.is_heir;
         self.report(|members, place| {

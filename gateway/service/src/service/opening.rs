@@ -23,14 +23,12 @@ pub(super) struct OpenInterface {
     pub lock: Option<DeviceLock>,
 }
 
-/// The events that end the wait for interfaces, and the service manager to notify.
 pub(super) struct Waiter<'a> {
     pub signals: &'a Signals,
     pub notifier: &'a Notifier,
     pub stop: &'a AtomicBool,
 }
 
-/// The interval between attempts to find a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
 /// The interval at which the service manager learns that this process is alive.
 const ALIVE: Duration = Duration::from_ms(500);
@@ -98,8 +96,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
 /// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Locks the device `name`, or reports the process that holds it. A missing device is reported only
-/// when it is opened.
+/// Locks the interface `name`. Returns `None` if it is missing: opening it reports this.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;
@@ -127,7 +124,7 @@ fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> 
 }
 
 impl Waiter<'_> {
-    /// Waits until both interfaces exist. Returns false if the gateway was ended.
+    /// Waits until both interfaces exist. Returns false if the gateway was ended meanwhile.
     fn wait(&self, config: &Config) -> Result<bool, ServiceError> {
         let patience = config.spec().safety.patience.map(|patience| patience.0);
         let (began, mut alive_at, mut waits_for) = (clock::now(), Time::ZERO, String::new());
@@ -165,15 +162,14 @@ impl Waiter<'_> {
 /// The lock of a port's interface, replaced when the port is opened [`again`].
 pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
 
-/// Returns a function that reopens a port on an interface by name. It first releases the lock in
-/// `held`, then locks the device that now has the name.
 pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {
         drop(held.take()); // before the next one is taken
         if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
-            // A router's inside port has the name of the first interface, and needs any of them.
+            // A router's inside port is named after the first inside interface, which may be missing
+            // while another exists.
             let is_outside = name == spec.wire.outside;
             let name = if is_outside { name } else { ports::an_inside(&spec.wire) };
             let index = link::index_of(name).map_err(fail)?;

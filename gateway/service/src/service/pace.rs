@@ -19,8 +19,7 @@ pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// The most time for packets in the gateway to leave at its end: that of a full buffer plus 50 ms,
-/// at most 5 s.
+/// The most time for packets in the gateway to leave at its end.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

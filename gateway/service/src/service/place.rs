@@ -1,4 +1,4 @@
-//! The paths of a gateway's files: its socket, and the lock of its name.
+//! The paths of a gateway's files.
 
 use super::error::ServiceError;
 use crate::config;
@@ -85,8 +85,7 @@ const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl NameLock {
-    /// Locks the name of the gateway of `spec` in the folder of locks, or reports the process that
-    /// holds this name. The folder is given to `user`, which the process becomes.
+    /// Locks the gateway's name. The folder of locks is given to `user`, which the process becomes.
     pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;
@@ -95,8 +94,7 @@ impl NameLock {
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
-    /// Locks `path`, or reports the process that holds `what`. Writes `holder` into the file, for
-    /// other processes that try.
+    /// Locks the file at `path`, and writes `holder` into it for other processes that try.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
         // Between our open and our lock, the previous holder may remove the file. Our lock would
@@ -128,7 +126,6 @@ impl NameLock {
 }
 
 impl NameLock {
-    /// The lock of the name of `spec`, which another process holds and is about to hand over.
     pub(super) fn handed_over(file: File, spec: &Spec) -> Self {
         let path = folder().join(format!("{}.lock", spec.name));
         NameLock { file, path, is_others: Cell::new(true) }
@@ -200,8 +197,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Listens at `path`, also for members of `group`. Replaces only a socket at which no process
-    /// answers.
+    /// Listens at `path`. A socket there is replaced only if no process answers at it.
     pub(super) fn bind(path: &Path, group: Option<u32>) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("listening at {}", path.display()), error);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -228,8 +224,6 @@ impl Listener {
         Ok(listener)
     }
 
-    /// The socket at `path`, on which another process listens and which that process is about to
-    /// hand over.
     pub(super) fn handed_over(socket: UnixListener, path: &Path) -> Self {
         let is_others = Cell::new(true);
         Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others }
@@ -255,8 +249,8 @@ impl Listener {
         })
     }
 
-    /// Accepts the next waiting client. The flag is true for root and the owner, who may change
-    /// what the gateway does.
+    /// Accepts a client. The flag is true for root and the owner, who may change what the gateway
+    /// does.
     pub(super) fn accept(&self) -> io::Result<(UnixStream, bool)> {
         let (stream, _) = self.socket.accept()?;
         stream.set_nonblocking(true)?;

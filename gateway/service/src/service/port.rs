@@ -22,7 +22,6 @@ pub(super) struct Common {
     pub is_ending: bool,
 }
 
-/// A port that is reopened when its interface returns.
 pub(super) struct LivePort<P> {
     name: String,
     kind: LinkKind,
@@ -87,7 +86,6 @@ impl<P: Port> LivePort<P> {
         })
     }
 
-    /// The port's state, for the watcher on the same thread.
     pub(super) fn state(&self) -> Rc<Cell<PortState>> {
         self.state.clone()
     }
@@ -124,8 +122,8 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// Updates outages and losses. `link` counts every outage, even if it affected no packet, and
-    /// the port counts the losses.
+    /// Updates the port's state: the losses that the port counts, and the outages that `link`
+    /// counts even if they affected no packet.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };
         self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
@@ -153,7 +151,7 @@ impl<P: Port> Port for LivePort<P> {
                 take(frame, vnet);
             }
         });
-        // A short batch contains the last queued frame.
+        // A short batch has emptied the queue, so the next frames are fresh.
         self.is_stale = !may_forward || is_stale && count >= SHORT_BATCH;
         match received {
             Err(PortError::Gone { .. }) => self.lose(now),
@@ -218,7 +216,6 @@ mod tests {
     use fairwire_datapath::io::memory::{Arrival, MemoryPort};
     use fairwire_wire::vnet::VnetHeader;
 
-    /// A port whose interface disappears on command.
     struct Fragile {
         inner: MemoryPort,
         is_gone: Rc<Cell<bool>>,

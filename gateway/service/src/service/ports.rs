@@ -1,4 +1,4 @@
-//! The two interfaces, which are checked before anything is changed, then opened.
+//! The ports on the two interfaces: opening them, and removing what killed processes left.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
@@ -30,8 +30,8 @@ pub(super) enum AnyPort {
 /// The most bytes before an IP header. An MTU excludes the Ethernet header and any VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
-/// Opens the port on `name` as `spec` describes it. The outside port must be opened first, because
-/// a router's downloads come from it.
+/// Opens a port. In router mode, the outside port must be opened first, since downloads come from
+/// it.
 pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
     Ok(match spec.wire.backend.kind() {
         BackendKind::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
@@ -125,19 +125,18 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     remove_tables(&table_of(spec)).map_err(fail)
 }
 
-/// The first inside interface that exists; the first one if none exists.
 pub(super) fn an_inside(wire: &WireSpec) -> &String {
     let exists = |name: &&String| link::index_of(name).is_ok_and(|index| index.is_some());
     wire.inside.names().iter().find(exists).unwrap_or(wire.inside.first())
 }
 
-/// The most bytes of a frame that the interfaces accept.
+/// The longest frame that the interfaces accept, in bytes.
 pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if let Some(mtu) = spec.wire.backend.mtu() {
         return Ok(mtu);
     }
     if spec.wire.backend.kind() == BackendKind::Router {
-        // The last error stays if no interface exists.
+        // If no interface exists, this is the last error.
         let largest = spec
             .wire
             .inside

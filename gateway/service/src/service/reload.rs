@@ -70,11 +70,10 @@ impl Set {
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the configuration file again, and applies it. If it is refused, nothing changes, and
-    /// the message says why.
+    /// Reads the configuration file again, and applies it. If the file is refused, nothing changes.
     ///
-    /// The files named in `files` are read from the open files in `handed`, in the same order. The
-    /// record of the change may follow them there. If `keeps`, weights and rates set by requests
+    /// The contents of `files` are read from the open files in `handed`, in the same order. The
+    /// record of the change may follow in `handed`. If `keeps`, weights and rates set by requests
     /// stay.
     pub(super) fn reload(
         &mut self,
@@ -137,9 +136,9 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces some subscribers' rows. `handed` contains a table of the rows before, one of the
-    /// rows after, and perhaps the record of the change. A subscriber only in the first table is
-    /// removed; one only in the second is new. Returns `None` if a reload is required.
+    /// Replaces some subscribers' rows. `handed` contains a table of the old rows, a table of the
+    /// new rows, and perhaps the record of the change. A subscriber in only the first table is
+    /// removed, one in only the second is added. Returns `None` if a reload is required.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -177,14 +176,13 @@ impl Present {
     /// Applies `edit`, and returns whether every packet is accounted for. `None` if the datapath
     /// refuses `edit`.
     fn edit_and_balance(&self, edit: Edit) -> Result<Option<bool>, String> {
-        // The datapath thread handles both commands in one turn.
+        // Both commands are sent at once, so that the datapath thread handles them in one turn.
         let (edit, balance) = (self.begin_edit(edit)?, self.begin_balance()?);
         let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
         let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
         Ok(is_edited.then_some(is_balanced))
     }
 
-    /// The new terms in `next` of the class in `terms`; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -194,8 +192,8 @@ impl Present {
         Some(NewTerms { class, parent, fresh })
     }
 
-    /// The set values that stay with `next`: their classes exist, and their values in the file have
-    /// not changed.
+    /// The values of `self.set` that stay with `next`: those whose value in the file has not
+    /// changed. A weight's class must also exist in `next`.
     fn kept(&self, next: &Config) -> Set {
         let weight =
             |config: &Config, name: &str| Some(config.book().class(config.book().number(name)?)?.weight);
@@ -343,13 +341,12 @@ impl Present {
     }
 }
 
-/// The longest advance notice of a rate, in milliseconds: one day.
+/// The longest delay of a rate after its request: one day, in milliseconds.
 const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
 
 /// The highest rate, bit/s, as in the file.
 const MAX_RATE: u64 = 1_000_000_000_000;
 
-/// The law of a link whose rate is `before` and then follows `steps`.
 fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     let (count, is_sorted) = (steps.len(), steps.is_sorted_by_key(|step| step.after_ms));
     if !(1..=MAX_STEPS).contains(&count) || !is_sorted {
@@ -382,8 +379,7 @@ fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
 
-/// Are the flows of `way` equal in both configurations? Class n of `present` is `class_map[n]` in
-/// `next`.
+/// Do the flows of `way` keep their names? Class n of `present` is `class_map[n]` in `next`.
 fn keeps_flows(present: &Config, next: &Config, class_map: &[u32], way: Way) -> bool {
     // The effective values are compared, since the default of `flows` depends on the discipline and
     // on whether there are subscribers.
@@ -396,7 +392,6 @@ fn ms_since(start: Time) -> f64 {
     fairwire_linux::clock::now().since(start).secs() * 1e3
 }
 
-/// The text of a document error with its position, and one line for each further error.
 pub(super) fn message_of(error: &fairwire_document::DocumentError, path: &Path) -> String {
     let place = error.location.as_ref();
     let place = place.map_or_else(

@@ -22,9 +22,8 @@ pub(super) const GATEWAY: CapabilitySet = CapabilitySet::NET_ADMIN.union(Capabil
 /// The guard's capability: creating a bridge.
 pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
-/// Gives up every capability of this thread except `kept`, in all five sets. Executing a program
-/// can no longer add any. Becomes `user`, if given. Later threads inherit these rights, so no other
-/// thread may exist yet.
+/// Gives up every capability of this thread except `kept`, in all five sets, and becomes `user`, if
+/// given. Later threads inherit these rights, so no other thread may exist yet.
 ///
 /// Only a process with CAP_SETPCAP can reduce its bounding set. In other processes the bounding set
 /// does no harm, since they execute nothing that grants capabilities.
@@ -126,9 +125,9 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
 
 /// Restricts all threads of this process to the system calls that it still needs.
 ///
-/// A call that is not on the list fails with EPERM, and the process continues. Killing the process
-/// instead would take the link down as soon as a C library used a newer call for an old purpose. A
-/// refusal is as safe, since the refused call does nothing.
+/// A call that is not on the list fails with EPERM, and the process continues. This is as safe as
+/// killing the process, since the refused call does nothing. A kill would take the link down when a
+/// C library starts to use a newer call.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
@@ -153,8 +152,6 @@ fn program() -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, refuse, allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// The condition that argument number `argument` equals `value` in the 32 bits that the kernel
-/// compares.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
@@ -167,8 +164,7 @@ struct SocketKind {
     protocol: Option<i32>,
 }
 
-/// Packet sockets, netlink for interface state, datagram sockets for interface requests, and local
-/// sockets. TCP is not needed, since listening sockets are already bound.
+/// TCP is not needed, since listening sockets are already bound.
 const KINDS: [SocketKind; 5] = [
     SocketKind { family: libc::AF_PACKET, kind: None, protocol: None },
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
@@ -190,8 +186,6 @@ impl SocketKind {
     }
 }
 
-/// The ioctl requests: an interface's index, name, flags and MTU, creating a TUN device again, and
-/// the flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
 #[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
@@ -292,8 +286,7 @@ const MEMORY: &[libc::c_long] = &[
     libc::SYS_getrusage,
 ];
 
-/// Calls for threads, signals and exit. None executes a program, or traces or changes another
-/// process.
+/// None of these calls executes a program, or traces or changes another process.
 const THREADS: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,
@@ -304,8 +297,6 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_futex,
     libc::SYS_prctl,
     // Control threads yield to the datapath thread.
-    libc::SYS_getpriority,
-    libc::SYS_setpriority,
     libc::SYS_sched_yield,
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
@@ -348,7 +339,6 @@ mod tests {
     use rustix::net::{AddressFamily, SocketType, netlink, socket};
     use std::io::ErrorKind::PermissionDenied;
 
-    /// Runs `test`, which may restrict its thread, on a thread of its own.
     fn apart<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
         std::thread::spawn(test).join().expect("it does not panic")
     }

@@ -98,8 +98,6 @@ pub(super) fn wanted(config: &Config) -> Wanted {
     }
 }
 
-/// The reason why the gateway of `config` refuses to hand over to a gateway with `wanted_there`;
-/// `None` if it does not refuse.
 pub(super) fn refusal(config: &Config, wanted_there: &Wanted) -> Option<String> {
     let here = wanted(config);
     let backend = config.spec().wire.backend.kind();
@@ -213,7 +211,6 @@ impl Offer {
         self.stream.is_none() || now >= self.until
     }
 
-    /// The stream, once the other process has sent GO. Also detects the end of that process.
     pub(super) fn step(&mut self) -> Option<UnixStream> {
         let mut byte = [0];
         match self.stream.as_ref()?.read_byte(&mut byte) {
@@ -240,8 +237,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer: ring positions and locks of the left and right port, the number
-/// of frames, and the time of the last beat to the guard.
+/// The header of a link's transfer. In each array, the left port is first. `beat` is the time of
+/// the last beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -373,12 +370,10 @@ impl Takeover {
         Ok((Takeover { stream: BufReader::with_capacity(BUFFER, stream), head }, ports))
     }
 
-    /// The time of the last beat to the guard.
     pub(super) fn beat(&self) -> Time {
         self.head.beat
     }
 
-    /// Takes in all frames. Returns their number.
     pub(super) fn take_in(&mut self, datapath: &mut Datapath, kind: LinkKind) -> io::Result<u32> {
         let mut frame = vec![0; MAX_FRAME];
         for _ in 0..self.head.frames {
@@ -396,7 +391,7 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Acknowledges all frames. On success, the link belongs to this process.
+    /// On success, the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;

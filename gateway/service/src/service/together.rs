@@ -1,5 +1,4 @@
-//! Finds resources that gateways of one process must not share but do: names, interfaces, sockets,
-//! addresses and files.
+//! Finds resources that several gateways of one process use, but only one may use.
 
 use super::error::ServiceError;
 use super::place;
@@ -25,7 +24,6 @@ enum Claim {
 }
 
 impl Claim {
-    /// Do these two resources conflict, so that two processes of one machine cannot have one each?
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
@@ -55,7 +53,6 @@ impl Claim {
     }
 }
 
-/// The resources that the gateway of `config` uses exclusively, each with its key.
 fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     let spec = config.spec();
     let telemetry = &spec.telemetry;
@@ -83,7 +80,6 @@ fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     claims
 }
 
-/// Refuses gateways that cannot run together. Nothing is changed.
 pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
     for (number, config) in configs.iter().enumerate() {
         for (key, claim) in claims(config) {
@@ -175,7 +171,6 @@ mod tests {
         let of = |name, wire, rest| refused(config("b.toml", name, wire, rest)).expect("it is refused");
         let name = of("a", ["b0", "b1"], "");
         assert!(name.starts_with("b.toml:2: `name` is `a`, but a.toml:2:"), "{name}");
-        // An inside interface must not be the outside of another gateway either.
         let interface = of("b", ["b0", "a0"], "");
         assert!(interface.starts_with("b.toml:5: `wire.outside` is `a0`, but a.toml:4:"), "{interface}");
         assert!(interface.contains("(`wire.inside`)"), "{interface}");

@@ -8,8 +8,7 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// Reads the losses so far, in the order of [`Loss::ALL`], and calls `say` with a line for each
-    /// new type.
+    /// `lost` contains the losses so far, in the order of [`Loss::ALL`].
     pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
         for ((loss, count), logged) in Loss::ALL.into_iter().zip(lost).zip(&mut self.logged) {
             if count == 0 || *logged {
@@ -23,7 +22,7 @@ impl Troubles {
     }
 }
 
-/// The meaning of a loss and its remedy; `None` for normal losses, which are only counted.
+/// `None` for normal losses, which are only counted.
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {

@@ -1,5 +1,4 @@
-//! The values of the configuration that telemetry needs: names, rates, and the definition of a
-//! flow.
+//! The values of the configuration that telemetry needs.
 
 use crate::config::Config;
 use fairwire_core::{Rate, RateLaw, Time, Weight};
@@ -37,8 +36,8 @@ pub struct WayAbout {
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The law that replaces this rate, with its start: set by a request, or following the outside
-    /// line.
+    /// The law that replaces `rate_bps`, and its start. The law was set by a request, or follows
+    /// the outside line.
     pub law: Option<(RateLaw, Time)>,
     /// The definition of a flow.
     pub flows: FlowKind,
@@ -59,7 +58,7 @@ impl WayAbout {
 /// The default capacity of a capture ring, in events.
 pub(crate) const CAPTURED: u32 = 4096;
 
-/// The default number of arrivals kept for replays in each direction, which take 10 MB.
+/// The default number of arrivals kept for replays in each direction: 10 MB each.
 const ARRIVALS: u32 = 1 << 18;
 
 /// The number of arrivals kept for replays in each direction; 0 without a page.
@@ -122,7 +121,6 @@ impl About {
         }
     }
 
-    /// The weight of a flow: its subscriber's if each subscriber is one flow, otherwise 1.
     pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);

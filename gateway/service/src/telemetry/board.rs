@@ -25,8 +25,8 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// The last observation, shared by readers in an [`Arc`]. The observer never waits for a reader,
-/// but tries again at the next interval.
+/// The last observation, shared by readers in an [`Arc`]. If a reader holds the lock, the observer
+/// tries again at the next interval.
 #[derive(Debug)]
 pub struct Board {
     tick: Mutex<Tick>,
@@ -35,7 +35,6 @@ pub struct Board {
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
     edge: Mutex<Option<EdgeSnapshot>>,
-    /// The rate that bypasses the gateway, by direction.
     bypass_bps: Mutex<[f64; 2]>,
     /// The subscribers' entries that each program has left out, by the program's name.
     left_out: Mutex<BTreeMap<String, Vec<String>>>,
@@ -71,10 +70,10 @@ pub(crate) struct WayCounted {
     pub overflows: u64,
 }
 
-/// The most classes in a snapshot without all classes.
+/// The most classes in a snapshot that contains only the busiest classes.
 const SHOWN_CLASSES: usize = 32;
 
-/// Copies of counters, taken four times a second, and the results computed from them.
+/// Copies of counters, taken at most twice a second, and the results computed from them.
 #[derive(Debug)]
 pub(super) struct Store {
     about: Arc<About>,
@@ -126,7 +125,6 @@ impl Board {
         }
     }
 
-    /// Takes the observer's data, unless another thread is reading.
     pub(super) fn put(&self, tick: &mut Tick, generation: u64, samplers: &mut [Sampler; 2]) {
         if let Some(mut place) = try_lock(&self.tick) {
             std::mem::swap(&mut *place, tick);
@@ -144,15 +142,15 @@ impl Board {
         }
     }
 
-    /// The memory that an [`Observer`](super::Observer) needs for another configuration. At most
-    /// one call of [`replaced`](Board::replaced) may follow.
+    /// The memory that an [`Observer`](super::Observer) needs after the next call of
+    /// [`replaced`](Board::replaced), but not after a later one.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// Reports that the configuration `about` has applied since `since`, and that the observer has
-    /// the [`samplers`](Board::samplers) for it. The reloading thread makes this call, which
-    /// allocates and frees memory.
+    /// Shows the configuration `about`, which has applied since `since`. The observer already has
+    /// the [`samplers`](Board::samplers) for this configuration. The call allocates and frees
+    /// memory, so the reloading thread makes it.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -185,8 +183,8 @@ impl Board {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// Reports that the configuration `about` applies. The change keeps the numbers of the classes,
-    /// so all counters continue.
+    /// Shows the configuration `about`, which has the same class numbers as the previous
+    /// configuration. All counters therefore continue.
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
         let mut store = lock(&self.store);
@@ -219,7 +217,7 @@ impl Board {
         digest::all_flows(&store.about, way, &store.kept[way as usize])
     }
 
-    /// The counters of the last interval: few enough to read at every interval.
+    /// The counters of the last interval.
     pub fn pulse(&self) -> Pulse {
         Pulse::of(&lock(&self.tick))
     }
@@ -231,7 +229,6 @@ impl Board {
         picks.extend(wanted.iter().take(MAX_PICKED));
     }
 
-    /// Copies the picks to `place`, unless another thread has locked them.
     pub(super) fn picked(&self, place: &mut Vec<Pick>) {
         if let Some(picks) = try_lock(&self.picks) {
             place.clear();
@@ -244,12 +241,13 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The changes after the first `seen` that are still kept, and the number of all changes.
+    /// The kept changes after the first `seen` changes, and the number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
 
-    /// How near each direction is to its limits. The call looks up names, so it should be rare.
+    /// How near each direction and its classes are to their limits. The call looks up names, so it
+    /// should be rare.
     pub(crate) fn at_limits(&self) -> [AtLimits; 2] {
         let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
         let now = lock(&self.tick).now;
@@ -308,7 +306,7 @@ impl Board {
     /// The counters since the start, and in each direction the `max` flows that sent the most
     /// bytes.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
-        // The totals are read last, so no copy is later than they are.
+        // The totals are read last, so that no copy is newer.
         let store = lock(&self.store);
         let tick = lock(&self.tick).clone();
         let way = |way: Way| {
@@ -354,7 +352,7 @@ impl Board {
         part.place().map(|()| packets)
     }
 
-    /// Writes the content of the capture rings to `file`. Returns the number of packets.
+    /// Writes the captured packets to `file`, and returns their number.
     pub(crate) fn capture_into(&self, file: &File) -> io::Result<u64> {
         self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }
@@ -427,8 +425,8 @@ impl Board {
     }
 }
 
-/// Locks `mutex`, even after a reader panicked. The data may then mix two instants, which is no
-/// reason to stop.
+/// Locks `mutex`, even after a reader panicked. The data may then mix two instants, which is
+/// acceptable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,10 @@
-//! Events of a gateway. Each has a line in the log and a counter of its type; the latest are in the
-//! snapshot and in the page's history.
+//! Events of a gateway. Each has a line in the log and a counter of its type.
 
 use fairwire_control::snapshot::Change;
 use fairwire_linux::clock;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The types of events; this is their only list.
+/// The types of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
     /// The gateway started.
@@ -97,7 +96,6 @@ pub(super) struct Changes {
 }
 
 const KEPT: usize = 64;
-/// The most bytes kept of a change.
 const MAX_BYTES: usize = 4096;
 const SHOWN: usize = 8;
 
@@ -115,7 +113,7 @@ impl Changes {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// The changes after the first `seen` that are still kept, and the number of all changes.
+    /// The kept changes after the first `seen` changes, and the number of all changes.
     pub(super) fn after(&self, seen: u64) -> (Vec<Change>, u64) {
         let count = self.counts.values().sum();
         let new = usize::try_from(u64::saturating_sub(count, seen)).unwrap_or(KEPT).min(self.last.len());

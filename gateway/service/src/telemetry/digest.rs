@@ -11,15 +11,14 @@ use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// A flow or class wanted more if it offered more than this multiple of its throughput plus two
-/// packets, so that its queue grew by more than one packet. With drops or marks, it always wanted
-/// more.
+/// A flow or class wanted more after drops or marks, or if its queue grew: it offered two packets a
+/// second more than this multiple of its throughput.
 const WANTED_MORE: f64 = 1.02;
 /// A class is considered to be at its ceiling from this fraction of the ceiling.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
-/// A sender starves if at least this fraction of its traffic is dropped. A TCP connection loses a
-/// twentieth at most.
+/// A sender starves if at least this fraction of its traffic is dropped. A TCP connection loses at
+/// most 5 %.
 const STARVES: f64 = 0.2;
 /// The rate below which a starving sender is not reported, bit/s.
 const STARVES_FROM_BPS: f64 = 64_000.0;
@@ -37,7 +36,7 @@ pub(super) struct Digest {
     /// The starving senders, and the dropped fraction of each. The sender that loses most bits is
     /// first.
     pub starving: Vec<(String, f64)>,
-    /// The departure rate of all leaves together, bit/s.
+    /// The departure rate of all leaves together.
     left_bps: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,
@@ -111,8 +110,7 @@ impl Digest {
             digest.take_classes(about, weights, way, newest, oldest);
             digest.take_starving(about, way, newest, oldest);
         }
-        // Removed classes count as unclaimed. Packets that leave after the removal are included, so
-        // sums stay correct.
+        // Removed classes count as unclaimed, so sums stay correct.
         let mut gone = kept.newest().map(|newest| newest.gone).unwrap_or_default();
         let vacant = about.book.vacant().filter_map(|number| digest.totals.get(number as usize));
         vacant.for_each(|count| gone.add(count));
@@ -158,7 +156,7 @@ impl Digest {
         let mut terms = about.book.terms(way);
         terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
         for (number, class) in about.book.iter() {
-            // A class is entitled to its burst beyond its ceiling, too.
+            // With a burst, a class may exceed its ceiling.
             terms[number as usize].ceiling = class.bounds[way as usize].most();
         }
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
@@ -254,8 +252,8 @@ impl Digest {
         weights: &[Weight],
         max: Option<usize>,
     ) -> Vec<ClassSnapshot> {
-        // After a start or a reload, the result is empty until there is a copy. Zeros would be
-        // wrong, since counters never decrease.
+        // Before the first copy, the result is empty: zeros would look like counters that have
+        // decreased.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(max) = max.filter(|max| *max < numbers.len()) {
             let got = |number: &u32| self.rates[*number as usize].throughput_bps;

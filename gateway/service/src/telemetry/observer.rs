@@ -1,5 +1,4 @@
-//! The observer, which reads the datapath at each interval on the datapath's thread, and never
-//! waits.
+//! The observer, which reads the datapath at each interval on the datapath thread. It never waits.
 
 use super::about::About;
 use super::board::{Board, Store};
@@ -44,7 +43,7 @@ pub struct Observer {
 }
 
 /// Memory for copies of a configuration's counters, allocated and freed outside the datapath
-/// thread. It serves for one call of [`Board::replaced`].
+/// thread.
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
@@ -122,7 +121,8 @@ impl Observer {
         direction.inspect(&mut Gauges(&mut tick.gauges));
     }
 
-    /// Sums up round trips, at most ten times a second, since that takes microseconds.
+    /// Copies the counts of round trips. Histograms are summed at most ten times a second, since
+    /// this takes microseconds.
     fn look_at_trips(&mut self, trips: &Trips, now: Time) {
         let is_due = now >= self.trips_at;
         if is_due {
@@ -139,8 +139,8 @@ impl Observer {
         }
     }
 
-    /// Restarts the rates of flows and classes in `samplers`, since a new configuration applies.
-    /// Returns the previous samplers, to be dropped when time does not matter.
+    /// Uses `samplers` for a new configuration, and returns the previous samplers. The rates of
+    /// flows and classes start again.
     ///
     /// The board shows the new copies after [`Board::replaced`] was called for the same
     /// configuration.
@@ -184,7 +184,7 @@ impl Probe for Gauges<'_> {
     }
 }
 
-/// Totals of all datapaths so far. When a datapath is replaced, its counts are kept.
+/// The totals of one direction: of all ended datapaths, and the last of the present one.
 #[derive(Debug, Default)]
 struct Past {
     ended: Totals,
@@ -203,7 +203,6 @@ impl Past {
     }
 }
 
-/// The rate of departures in the last second, noted every tenth of a second.
 #[derive(Debug)]
 struct Throughput {
     noted: VecDeque<(Time, u64)>,

@@ -1,5 +1,4 @@
-//! The processor time and memory of a gateway's process, from `/proc/self/stat` and the process's
-//! clocks.
+//! The processor time and memory of a gateway's process.
 
 use fairwire_control::snapshot::ProcessSnapshot;
 use fairwire_core::{Duration, Time};
@@ -18,8 +17,7 @@ struct Process {
     started_s: f64,
 }
 
-/// Opens the file of this process while that is allowed. Without this call, the first read opens
-/// it.
+/// Opens `/proc/self/stat`, while this is allowed.
 pub fn open() {
     let _ = process();
 }
@@ -40,8 +38,8 @@ impl Process {
     }
 }
 
-/// The resource use of the process. `forwarding` is the processor time of the datapath threads.
-/// `None` if the kernel does not report resources.
+/// Returns `None` if the kernel does not report resources. `forwarding` is the processor time of
+/// the datapath threads.
 pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     let process = process()?;
     let fields = Fields::of(&process.stat)?;

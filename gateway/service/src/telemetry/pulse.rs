@@ -1,5 +1,4 @@
-//! The data that readers take from the board many times a second: counters of both directions and
-//! of picks.
+//! The data that readers take from the board many times a second.
 
 use super::tick::{Tick, WayTick};
 use fairwire_core::{FlowHash, Time};

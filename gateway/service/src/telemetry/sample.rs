@@ -1,22 +1,18 @@
-//! Copies of the counters of flows and classes, taken in small pieces.
+//! Copies of the counters of flows and classes, taken in small pieces, so that the datapath never
+//! pauses for long.
 //!
-//! At each interval, [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each direction
-//! are copied. So the datapath never pauses for long, however many exist. Each piece has its own
-//! time. The rate of a counter is its difference between two copies, divided by the time between
-//! these copies of its piece.
+//! Each piece is copied at its own time. The rate of a counter is its difference between two
+//! copies, divided by the time between the copies of its piece.
 
 use fairwire_core::{Duration, FlowHash, Time};
 use fairwire_datapath::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
 use fairwire_datapath::trips::{ClassTrips, TripCount};
 use std::collections::VecDeque;
 
-/// Accounts copied at one interval, with some 200 bytes read and written for each. With cold
-/// caches, both directions and the classes take 65 to 68 us of processor time in 99 of 100
-/// intervals. The maximum is 118 us (`benches/telemetry.rs`; measured with 16 fewer bytes per
-/// account).
+/// Accounts copied at one interval. With cold caches, both directions and the classes take at most
+/// 118 us of processor time (`benches/telemetry.rs`; measured with 16 fewer bytes per account).
 const FLOWS_AT_ONCE: usize = 512;
-/// Classes copied at one interval, with 80 bytes read and written for each (96 in the measurement
-/// of [`FLOWS_AT_ONCE`]). 20 000 classes take 200 ms.
+/// Classes copied at one interval. 20 000 classes take 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;
 const SPACING: Duration = Duration::from_ms(500);
 /// The copies that are kept: the newest, and those of the preceding second.
@@ -28,7 +24,7 @@ pub(super) struct FlowSample {
     pub count: FlowCount,
 }
 
-/// The shown counters of one class. They are few, since there may be a million classes.
+/// A class has few counters, since there may be a million classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClassSample {
     bytes_in: u64,
@@ -106,8 +102,8 @@ impl Sample {
 pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
-    /// The numbers of flows and classes in the current copy; `None` between copies. Flows that
-    /// appear during a copy are in the next one.
+    /// How many flows and classes the current copy will contain; `None` between copies. A flow that
+    /// appears during a copy is left for the next copy.
     of: Option<[usize; 2]>,
 }
 
@@ -153,8 +149,8 @@ impl Sampler {
         })
     }
 
-    /// If a copy is complete, adds it to `kept`, and reuses the memory of the oldest copy in
-    /// `kept`. Otherwise returns false.
+    /// If the copy is complete, moves it to `kept`, reuses the memory of the oldest copy there, and
+    /// returns `true`.
     pub(super) fn give(&mut self, kept: &mut RecentCopies) -> bool {
         let is_whole = self.is_whole();
         if is_whole {
@@ -166,8 +162,6 @@ impl Sampler {
     }
 }
 
-/// The index range of the next piece, of at most `max` items, after `done` of `all` items are
-/// copied.
 fn piece(done: usize, all: usize, max: usize) -> Option<std::ops::Range<usize>> {
     (done < all).then(|| done..all.min(done + max))
 }
@@ -193,7 +187,6 @@ impl RecentCopies {
         }
     }
 
-    /// The newest and the oldest copy, once there are two.
     pub(super) fn ends(&self) -> Option<(&Sample, &Sample)> {
         (self.copies.len() > 1).then(|| self.copies.front().zip(self.copies.back())).flatten()
     }

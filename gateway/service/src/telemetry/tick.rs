@@ -54,7 +54,7 @@ impl Tick {
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 
-    /// The snapshot of `way`, with all classes or only the `classes` busiest.
+    /// The snapshot of `way`, with all classes, or with the `classes` busiest.
     pub(super) fn way(
         &self,
         way: Way,
@@ -131,12 +131,11 @@ impl WayTick {
     }
 }
 
-/// The fraction of the link in use; 0 if the direction is not shaped.
 pub(super) fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
     if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The gauge's name with its unit at the end, exactly once.
+/// The gauge's name, with its unit at the end unless it is already there.
 fn gauge_name(name: &str, unit: Unit) -> String {
     let unit = match unit {
         Unit::One => "1",

@@ -6,7 +6,6 @@ use fairwire_core::Rate;
 /// The largest difference from the fair share that is still considered fair, in percentage points
 /// of the link. A single TCP connection varies by this much from second to second.
 const FAIR_POINTS: f64 = 5.0;
-/// The least Jain's index of shares that are considered equal.
 const FAIR_JAIN: f64 = 0.9;
 
 pub(super) fn sentence(ways: &[WaySnapshot]) -> String {
@@ -35,7 +34,6 @@ fn of_way(way: &WaySnapshot) -> String {
 
 fn sharing(way: &WaySnapshot, link: &str) -> String {
     let has_classes = way.class_count > 1;
-    // Classes should have their shares. Without classes, all flows should have equal shares.
     let is_fair = match has_classes {
         true => way.worst_share_error_points <= FAIR_POINTS,
         false => way.jain >= FAIR_JAIN,

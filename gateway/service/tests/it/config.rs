@@ -1,4 +1,4 @@
-//! Configurations: the examples, every refusal with its position, and the resulting tree.
+//! Configurations, and their refusals.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Discipline, Dropper, Duration, Ignore, Limit, Packet, Queue, Rate, Seed, Time};
@@ -351,8 +351,8 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
-    // A changed VLAN or suspension leaves the tree as it is. A changed class or a new subscriber
-    // does not.
+    // A changed VLAN or suspension does not change the tree. A changed class or a new subscriber
+    // changes the tree.
     for (edited, is_edit) in [
         ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
         ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
@@ -364,7 +364,6 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     }
 }
 
-/// One class for every twenty subscribers, each of whom has two prefixes.
 fn many(subscribers: u32, rates: bool) -> (String, String) {
     let mut rest = String::from("[download]\nrate = \"10 Gbit/s\"\n[upload]\nrate = \"5 Gbit/s\"\n");
     for plan in 0..subscribers / 20 {
@@ -462,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // One flow offers long packets, the other short ones, with equal bytes. The result is the
-    // second flow's bytes for each byte of the first.
+    // Flow 1 offers long packets, and flow 2 as many bytes in short packets. Returns the bytes sent
+    // of flow 2, divided by those of flow 1.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -498,7 +497,7 @@ fn fair_droppers_count_bytes_by_default() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // With `defaults = "reference"`, the defaults are those of a scenario.
+    // With `defaults = "reference"`, `faba` counts packets, as in a scenario.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

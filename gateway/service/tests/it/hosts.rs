@@ -1,5 +1,4 @@
-//! Hosts share the link first, then the conversations of each host share its part. The gateway runs
-//! on memory ports and virtual time.
+//! Hosts share the link first, then the conversations of each host share its part.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -31,7 +30,7 @@ fn datapath(keys: &str) -> Datapath {
     Datapath::new(config(keys).plan(&MADE).expect("it was checked"))
 }
 
-/// A datagram whose IP packet has `len` bytes.
+/// `len` includes the IP header.
 fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, destination[3]])
         .ipv4(source, destination, 64)
@@ -41,7 +40,7 @@ fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec
     frame
 }
 
-/// Arrivals of `frame` every `gap` from `from` until `until`, in nanoseconds.
+/// All times are in nanoseconds.
 fn every(gap: u64, [from, until]: [u64; 2], frame: &[u8]) -> impl Iterator<Item = Arrival> {
     let times = (from..until).step_by(gap as usize);
     times.map(move |at| Arrival { at: Time::from_ns(at), frame: frame.to_vec(), vnet: VnetHeader::PLAIN })
@@ -59,8 +58,7 @@ fn through(datapath: &mut Datapath, mut arrivals: Vec<Arrival>, is_upload: bool)
 
 const MS: u64 = 1_000_000;
 
-/// Rates of the departures between `from` and `until`, in Mbit/s of frames, by the key that `of`
-/// returns.
+/// The rate of each key that `of` returns, in Mbit/s of frames.
 fn rates<N: Ord>(sent: &[Departure], [from, until]: [u64; 2], of: fn(&[u8]) -> N) -> BTreeMap<N, f64> {
     let mut rates = BTreeMap::new();
     for departure in sent.iter().filter(|departure| (from..until).contains(&departure.at.ns())) {
@@ -95,7 +93,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // The pings are 20 ms apart. A round of the 64 flows takes 31 ms, which is longer.
+        // The pings are 20 ms apart. Serving all 64 flows once takes 31 ms, which is longer.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));
@@ -114,7 +112,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
             // A ping waits for two other packets and for the packet in transmission, 0.25 ms each.
-            // But in the first round, of 31 ms, all 64 flows are as new as the ping.
+            // All 64 flows are new in the first 31 ms, in which two pings also wait for them.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -122,8 +120,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
     }
 }
 
-/// The rate, in Mbit/s, that a flow of 40 Mbit/s keeps during a later flood: 80 Mbit/s of short
-/// datagrams, each from another address.
+/// The throughput, in Mbit/s, of a flow that offers 40 Mbit/s during a flood: 80 Mbit/s of short
+/// datagrams from forged addresses.
 fn under_a_spoofed_flood(keys: &str) -> f64 {
     let honest = [10, 0, 0, 2];
     let mut arrivals: Vec<Arrival> =
@@ -146,7 +144,7 @@ fn a_flood_from_spoofed_addresses_gets_the_share_of_one_host() {
         ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
             .map(under_a_spoofed_flood);
     let half = 25.0 * 1514.0 / 1538.0;
-    // Some forged addresses occur twice, but none occurs eight times.
+    // Each forged address occurs fewer than eight times, so none becomes a known host.
     assert!(hosts > 0.97 * half, "{hosts} of {half}");
     assert!(hosts > one_level, "{hosts}, where a queue for each gives {one_level}");
 }
@@ -226,8 +224,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
     }
 }
 
-/// Field case C17: multicast groups are counted together with `others` as one host. So television
-/// starves next to greedy hosts, and `status` reports this.
+/// Field case C17: multicast groups are counted together with `others` as one host.
 #[test]
 fn starving_groups_are_named_and_their_own_class_helps() {
     let seen = |classes: &str| {
@@ -271,8 +268,6 @@ fn starving_groups_are_named_and_their_own_class_helps() {
     assert!(sentence.contains("`rest` loses"), "{sentence}");
 }
 
-/// A configuration of 50 Mbit/s in the direction `way`, with a plan for 10.0.0.1. The class
-/// `unclaimed` has the keys in `unclaimed`.
 fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
     let text = format!(
         "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\

@@ -1,5 +1,4 @@
-//! Plans of thousands of subscribers: one backlogged subscriber among silent and among greedy ones,
-//! and the gateway's defaults for disciplines.
+//! Plans of thousands of subscribers.
 
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::class_book::UNCLAIMED;
@@ -64,8 +63,7 @@ struct Source {
     len: u32,
 }
 
-/// Offers the packets of `sources` for `ms` milliseconds, and sends as many as can leave in that
-/// time. Returns the drops, and the bytes sent by class.
+/// Returns the drops, and the bytes sent by class.
 fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
     let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
     let mut count = |service: Option<Service>| {
@@ -110,7 +108,7 @@ fn a_burst_of_one_super_packet_loses_nothing_with_any_number_of_subscribers() {
 
 #[test]
 fn unclaimed_packets_may_use_idle_capacity() {
-    // Bursts of 64 packets from mixed sources offer 400 Mbit/s to a link of 1 Gbit/s.
+    // Unclaimed packets in bursts of 64 offer 400 Mbit/s to a link of 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
         let config = plans(subscribers);
@@ -212,8 +210,8 @@ fn thousands_of_alternating_senders_are_forgotten_without_packet_loss() {
     assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
 }
 
-/// The numbers of marks and drops of a flow that offers 4/3 of the link's rate, in ECN-capable
-/// packets.
+/// The numbers of marks and drops when three flows together offer 4/3 of the link's rate, in
+/// ECN-capable packets.
 fn marks(discipline: &str, more: &str) -> (u32, u32) {
     #[derive(Default)]
     struct Counts(u32, u32);

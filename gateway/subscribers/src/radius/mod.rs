@@ -1,15 +1,12 @@
-//! RADIUS: session reports of access servers, and changes by a billing system.
-//!
-//! [`read`] checks a datagram against the secret, and extracts what a gateway needs.
-//! [`Request::answer`] is the datagram to send back. [`Sessions`] turns requests into edits of the
-//! subscriber file. This module opens no socket.
+//! RADIUS: session reports of access servers, and changes by a billing system. This module opens no
+//! socket.
 //!
 //! Sources: RFC 2866 (accounting), RFC 5176 (changes of authorization, CoA), RFC 2869, section 5.14
 //! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6).
 //!
-//! The packets are parsed here, since this takes only a page. No library was found that reads both
-//! types of request, is maintained, and brings no runtime. The packets are protected by MD5, since
-//! the RFCs offer nothing else, so they should stay in a separate network.
+//! The packets are parsed here, since no library was found that reads both types of request, is
+//! maintained, and brings no runtime. The packets are protected only by MD5, so they should stay in
+//! a separate network.
 
 mod plan;
 mod sessions;
@@ -128,7 +125,7 @@ pub enum Purpose {
     AllEnded,
     /// Another report, which is answered but changes nothing.
     Noted,
-    /// The session must get this plan (CoA), or the plan was refused.
+    /// The session must get this plan (CoA); `Err` if the plan is refused.
     Change(Result<Plan, Refused>),
     /// The session must end.
     Disconnect,
@@ -331,8 +328,8 @@ fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
         kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
         kind::FRAMED_IP_ADDRESS => {
             let address = Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?);
-            // If the address is the first of its network, the mask names a network behind the
-            // customer's router. Otherwise it may name a network of many customers.
+            // If the address is the first of its network, this network is behind the customer's
+            // router. Otherwise the network may have many customers, so only the address counts.
             let network = mask.filter(|mask| mask.leading_ones() == mask.count_ones());
             let network = network.map(|mask| Prefix::containing(address.into(), mask.leading_ones() as u8));
             Some(network.filter(|network| network.address() == address).unwrap_or(one(address.into())))

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 const WISPR: u32 = 14122;
 const MIKROTIK: u32 = 14988;
 
-/// The columns of the subscriber file for ceilings and bursts: download, upload.
 pub(super) const CEILINGS: [&str; 2] = ["download_ceiling", "upload_ceiling"];
 const BURSTS: [&str; 2] = ["download_burst", "upload_burst"];
 
@@ -118,7 +117,6 @@ impl Plan {
     }
 }
 
-/// Two numbers such as `10M/40M`; a single number counts twice.
 fn pair(word: &str) -> Option<[f64; 2]> {
     let (rx, tx) = word.split_once('/').unwrap_or((word, word));
     Some([number(rx)?, number(tx)?])

@@ -1,8 +1,8 @@
 //! Turns requests into edits of the subscriber file.
 //!
 //! The column `leased` of the file records the addresses of open sessions. In memory, this module
-//! keeps which session has which address, so the end of one session removes no address of another.
-//! After a restart, it learns this again from the periodic reports of access servers.
+//! keeps the addresses of each session, so the end of one session removes no address of another.
+//! After a restart, the module relearns the sessions from the periodic reports of access servers.
 
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
@@ -22,7 +22,7 @@ const MAX_SESSIONS: usize = 1_000_000;
 type Key = (String, String);
 type Open = BTreeMap<Key, Vec<Prefix>>;
 
-/// The context for requests that is not in the subscriber file.
+/// The parts of the configuration that requests refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Network {
     /// The existing classes.
@@ -204,8 +204,6 @@ impl<'a> Work<'a> {
         Some((name.to_owned(), key.clone()))
     }
 
-    /// The subscriber that leases `address`, or else the one with the longest typed network around
-    /// it.
     fn owner(&self, address: &Prefix) -> Option<&'a SubscriberRow> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));

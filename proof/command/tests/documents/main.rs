@@ -1,8 +1,7 @@
 //! Tests of the documents. They run the commands of every page, unless the page gives a reason not
 //! to, and compare the output with the page.
 //!
-//! docs/how-to/write-a-page.md explains how to mark a page. This test has no list of commands or
-//! pages: every file that ends in `.md` is a page.
+//! docs/how-to/write-a-page.md explains how to mark a page.
 
 mod page;
 mod sandbox;
@@ -18,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// Every page of the repository, sorted by path. git leaves out the files that programs create.
+/// git leaves out the files that programs create.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -37,7 +36,6 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// Calls `check` with every page, on several threads, and returns all findings.
 fn over_pages(check: impl Fn(&Page) -> Vec<String> + Sync) -> Vec<String> {
     let (left, found) = (Mutex::new(pages()), Mutex::new(Vec::new()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -142,9 +140,8 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The error in a command, if any. Checks only the `make` target, or a program's names and options:
-/// `--help` is added, so the program does nothing. Ignores words after `--`, which a shell would
-/// run.
+/// `--help` is added, so the program does nothing. Words after `--` are ignored, since a shell
+/// would run them.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

@@ -1,4 +1,4 @@
-//! A Markdown page: its command blocks, their output, and the commands in its text.
+//! A Markdown page and its commands.
 
 use std::path::Path;
 
@@ -34,7 +34,6 @@ pub(crate) struct Output {
     pub(crate) text: String,
 }
 
-/// The condition for running a block.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
     /// Run if all of these are available: programs, or `root` for its rights.
@@ -110,7 +109,6 @@ impl Page {
         }
     }
 
-    /// Adds the commands in the code of a paragraph, whose lines are joined in `text`.
     fn take_paragraph(&mut self, (line, text): &mut (usize, String)) {
         for code in text.split('`').skip(1).step_by(2) {
             self.commands.extend(typed(*line, code));
@@ -212,8 +210,6 @@ fn typed(line: usize, code: &str) -> Option<Typed> {
     is_ours.then_some(Typed { line, words })
 }
 
-/// Does `printed` match the page? In the page, a line `…` matches any lines, and `…` within a line
-/// matches any text.
 pub(crate) fn is_alike(page: &str, printed: &str) -> bool {
     let (page, printed): (Vec<&str>, Vec<&str>) = (page.lines().collect(), printed.lines().collect());
     lines_alike(&page, &printed)

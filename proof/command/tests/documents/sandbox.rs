@@ -10,7 +10,7 @@ use std::process::Command;
 /// Folders that a page may write to, which are copied. Everything else is linked.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
-/// The folder of the programs and examples, all of which `make prove` builds.
+/// The folder of the programs and examples that `make prove` builds.
 pub(crate) fn built() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_fairwire-proof")).parent().expect("it is in a folder").to_path_buf()
 }
@@ -23,7 +23,6 @@ const BETWEEN: char = '\u{1e}';
 /// The exit code of a command that cannot run here.
 const SKIPPED: i32 = 77;
 
-/// A `sudo` that runs its arguments, and a `make` whose `build` and `build-gateway` do nothing.
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
@@ -38,7 +37,6 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
 exec "$BUILT/$name" "$@"
 "#;
 
-/// Is the program installed? For `root`: are root's rights and namespaces available?
 pub(crate) fn is_there(tool: &str) -> bool {
     let mut command = Command::new("sh");
     let ended = match tool {
@@ -92,8 +90,8 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// Runs the blocks in sequence, in one shell. With `is_apart`, the shell has its own network,
-    /// mount and process namespaces.
+    /// Runs `blocks` in turn. With `is_apart`, the shell has its own network, mount and process
+    /// namespaces.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();
         if is_apart {

@@ -63,8 +63,8 @@ pub(crate) enum Measure {
     WorstFlow,
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a class's share of the link, or without classes a group's, from its
-    /// fair share, percentage points.
+    /// The largest deviation of a class from its fair share, in percentage points of the link;
+    /// without classes, of a group.
     ShareErrorPoints,
     /// The 95th percentile of the delays of pings, milliseconds.
     PingP95Ms,
@@ -110,7 +110,6 @@ impl Measure {
 
 /// The bytes of a full packet on the link: 1500 of IP, and 38 of Ethernet with preamble and gap.
 pub(super) const FULL_BYTES: u32 = 1538;
-/// The default duration of a contest, seconds.
 pub(super) const USUAL_SECONDS: u64 = 20;
 const PING: Duration = Duration::from_ms(10);
 

@@ -221,8 +221,6 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The rates and fair shares of the groups that demand more than [`WANTS_MORE`] times their
-    /// fair share.
     fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts

@@ -1,6 +1,5 @@
-//! The contests of `proof/suite/field`. The folder `contests` has the loads. The file
-//! `promises.toml` has the disciplines and the common promises. A gateway's settings are spelled as
-//! in its configuration.
+//! The contests of `proof/suite/field`: loads in the folder `contests`, and disciplines with the
+//! common promises in `promises.toml`.
 
 use super::case::{Case, FULL_BYTES, Measure, Promise, USUAL_SECONDS};
 use super::group::Group;
@@ -145,7 +144,6 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 }
 
 impl Contest {
-    /// Checks that there is a promise for each discipline of the contest.
     fn check(&self, promises: &Promises, places: &Locations) -> Result<(), DocumentError> {
         let all: Vec<&String> = promises.discipline.iter().map(|discipline| &discipline.name).collect();
         let own: Vec<&String> = self.disciplines.iter().collect();
@@ -208,7 +206,6 @@ impl Contest {
         }
     }
 
-    /// The bounds of the known miss of `measure` under `discipline`, and its reason.
     fn known(
         &self,
         measure: Measure,
@@ -226,8 +223,7 @@ impl Contest {
         })
     }
 
-    /// The bound of the 95th percentile of pings' delays, milliseconds: the sum of their wait, the
-    /// path's delay, and an allowance for the machine.
+    /// The bound of the 95th percentile of pings' delays, milliseconds.
     fn ping_ms(&self, waits: PingWait, promised: &Promised) -> f64 {
         let packet_ms = |rate_bps: u64| f64::from(FULL_BYTES) * 8e3 / rate_bps as f64;
         let rate = self.download.rate.0;

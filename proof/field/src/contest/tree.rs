@@ -25,8 +25,8 @@ pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacit
         ClassTerms::new(class.parent.as_ref().and_then(place)).with_weight(weight)
     };
     let mut tree: Vec<ClassTerms> = classes.iter().map(terms).collect();
-    // Each host gets a class of weight 1. Next to classes, the flows that none of them claims get
-    // one together.
+    // Without classes, each host gets a class of weight 1. Otherwise, all unclaimed flows share one
+    // class.
     let mut others = BTreeMap::new();
     let mut class_of = |leaf: Option<usize>| match leaf {
         Some(leaf) if !classes.is_empty() => Some(leaf as u32),

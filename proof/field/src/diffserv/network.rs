@@ -23,7 +23,7 @@ const MTU: u32 = 500;
 /// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);
 
-/// All hosts. A host exists until this value is dropped and no process is left in the host.
+/// A host exists until this value is dropped and no process is left in the host.
 pub(super) struct Domain {
     pub customers: Host,
     path: PathHost,
@@ -106,7 +106,7 @@ impl Domain {
     }
 }
 
-/// The network of the host at `side`; the customers are on the right.
+/// The customers are on the right.
 fn network(side: Side) -> Address {
     match side {
         Side::Right => Address { ip: Ipv4Addr::new(10, 0, 0, 0).into(), prefix_bits: 8 },

@@ -40,7 +40,6 @@ impl Outcome for Happened {
 }
 
 impl Happened {
-    /// The outcome of `act`, whose promise is `promised`.
     pub(crate) fn of(
         fault: &'static str,
         promised: &'static str,
@@ -53,8 +52,7 @@ impl Happened {
         happened
     }
 
-    /// The last of several [attempts](attempt) at `happen`, with the misses of earlier ones. With
-    /// `is_exact`, chance explains no miss.
+    /// The last of several [attempts](attempt) at `happen`, with the misses of earlier ones.
     pub fn tried(is_exact: bool, happen: &mut dyn FnMut() -> Happened) -> Happened {
         let Ok(Tried { mut held, .. }) = attempt(is_exact, &mut || Ok::<_, Infallible>(happen()));
         let mut last = held.pop().expect("it is held at least once");
@@ -66,8 +64,8 @@ impl Happened {
         last
     }
 
-    /// Waits for the end of `run`, and notes whether the gateway was starved meanwhile. Frames not
-    /// fetched in time do not count here, because some faults cause them.
+    /// Ends the run. Frames not fetched in time are no sign of starvation here, because some faults
+    /// cause them.
     pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<HostCounts> {
         let seen = run.finish()?;
         let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
@@ -84,8 +82,7 @@ impl Happened {
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// Compares a rate or a time with the promise. A miss does not count if the gateway was
-    /// starved.
+    /// A miss does not count if the gateway was starved.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));
@@ -95,7 +92,6 @@ impl Happened {
         self.counters.insert(name.to_owned(), value);
     }
 
-    /// Checks that the gateway's counters account for every incoming packet.
     pub(crate) fn check_conservation(&mut self, gateway: &Gateway) -> Fallible<()> {
         self.findings.extend(balances(gateway)?);
         for way in gateway.status()?.ways {

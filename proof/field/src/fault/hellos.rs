@@ -17,13 +17,13 @@ use fairwire_wire::Way;
 use std::thread;
 
 const SECONDS: u64 = 14;
-/// When the flood of forged hellos begins. The gateway knows the routers by then.
+/// The first forged hello, seconds. By then, the gateway knows the routers.
 const FORGED_S: u64 = 7;
 const OSPF_EVERY: Duration = Duration::from_ms(250);
 const BFD_EVERY: Duration = Duration::from_ms(50);
 /// The time after which BFD declares a neighbour down: three intervals.
 const BFD_GAP_MS: f64 = 150.0;
-/// The UDP rate in the flooded direction: three times the link's rate.
+/// Three times the link's rate.
 const UDP_BPS: u64 = 60_000_000;
 const SPOOFED_PER_SECOND: u64 = 20_000;
 const FORGED_PER_MS: u64 = 2;
@@ -59,7 +59,6 @@ pub(super) fn control_survives_floods(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Bulk TCP in each direction, and two floods in the upload: UDP, and frames with forged sources.
 fn traffic() -> Traffic {
     let duration_ns = SECONDS * 1_000_000_000;
     let mut flows = Vec::new();
@@ -97,8 +96,7 @@ impl Routers {
         Routers { ports }
     }
 
-    /// Sends both routers' hellos and the forged ones from `start` to the end. Returns the counts
-    /// by direction.
+    /// Returns the counts by direction.
     fn speak(mut self, start: Time) -> Fallible<[Heard; 2]> {
         let mut heard = [Heard::default(); 2];
         let end = start + Duration::from_ms(SECONDS * 1000 - 500);

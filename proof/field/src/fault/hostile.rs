@@ -45,7 +45,6 @@ const SOURCES: u64 = 1_000_000;
 const PER_SECOND: u64 = 50_000;
 /// The payload of the frames, bytes: 50 000 of them per second are 34 Mbit/s on the link.
 const PAYLOAD: u32 = 20;
-/// When the flood begins, nanoseconds.
 const FLOOD_NS: u64 = 5_000_000_000;
 
 pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
@@ -123,16 +122,12 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Words that indicate the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// The code that may read the wall clock: the function for the clock itself, the time stamps of
-/// captures and changes, and the metric of the process's start. Reports between edges may read it
-/// too, since they contain their sending time. After a step of more than 10 s, reports are refused
-/// and targets return to contracts.
+/// The files that may read the wall clock. Reports between edges contain their sending time, so
+/// after a clock step of more than 10 s, reports are refused and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
-/// The gateway's sources, in the repository in which this program was built. The page is left out,
-/// since its history uses the time of day.
+/// The gateway's sources, without the page, whose history uses the time of day.
 const SOURCES_OF_THE_GATEWAY: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/control/src"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/datapath/src"),

@@ -58,7 +58,7 @@ fn sent_by(name: &str) -> Fallible<Counted> {
     }
 }
 
-/// The link of tunnels, Mbit/s, and the share promised to a tunnel.
+/// The rate of the link of tunnels, Mbit/s.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
 /// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which

@@ -39,8 +39,8 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
     run.world.gateway.bring_up(INSIDE.index)?;
-    // TCP's timers doubled during the outage, and the kernel takes up to a second to notice the
-    // carrier.
+    // From 4.5 s on: TCP's timers doubled during the outage, and the kernel takes up to a second to
+    // notice the carrier.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();
@@ -115,8 +115,6 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Compares the longest gap between pings with the time limit of the bridge. If a promise is
-/// missed, adds a note with the log of the gateway and its guard.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
     happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
@@ -158,10 +156,8 @@ const RELOADS: usize = 1000;
 /// The number of reloads after which every configuration that `variant` returns has allocated its
 /// memory.
 const SETTLED: usize = 100;
-/// The time between reloads, milliseconds.
 const APART_MS: u64 = 20;
 
-/// The pauses at each reload.
 #[derive(Default)]
 struct Pauses {
     clock_ms: Vec<f64>,
@@ -170,9 +166,9 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// Checks the pauses. The longest is judged in CPU time, since other programs may have occupied
-    /// the processor. But waiting for something else takes no CPU time, and would show in most
-    /// pauses. So the median by the clock must also be below the promise.
+    /// Checks the longest pause in CPU time, since other programs may have occupied the processor.
+    /// Waiting for something else takes no CPU time, so the median by the clock must also be below
+    /// the promise.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
@@ -247,13 +243,13 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The size of frames that pass the gateway by. One per millisecond is 10 Mbit/s; the link has 20.
+/// The size of frames that bypass the gateway. One per millisecond is 10 Mbit/s, half the link's
+/// rate.
 const PAST_BYTES: usize = 1250;
 const PAST_S: [u64; 2] = [2, 13];
 
 pub(super) fn passed_by(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(Closed), traffic(14))?;
-    // The frames come from a program on the gateway's machine.
     let mut port = run.world.gateway.at(|| AfPacket::open(INSIDE.name))?;
     let start = run.start;
     let program = std::thread::spawn(move || {

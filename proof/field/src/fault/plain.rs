@@ -12,10 +12,8 @@ use fairwire_wire::Way;
 
 pub(super) const MBPS: u64 = 20;
 
-/// The watchdog time of gateways that fail open.
 pub(super) const WATCHDOG: Duration = Duration::from_ms(500);
 
-/// The usual configuration of a gateway in a fault case, with `on_failure`.
 pub(super) fn document(on_failure: OnFailure) -> Document {
     let mut document = Document::both_ways(direction(MBPS, "faba", Some(FlowsChoice::FiveTuple)));
     document.spec.safety.on_failure = on_failure;
@@ -23,7 +21,6 @@ pub(super) fn document(on_failure: OnFailure) -> Document {
     document
 }
 
-/// [`DOWNLOADS`] bulk downloads, and a ping in each direction every 5 ms, for `seconds`.
 pub(super) fn traffic(seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let mut flows: Vec<Flow> = (0..DOWNLOADS)
@@ -41,7 +38,6 @@ pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
     Run::begin(Wiring::default(), Middle::Gateway(document), traffic)
 }
 
-/// The rate of `group` on the link between two times of a run, bit/s.
 pub(crate) fn bps(traffic: &Traffic, seen: &HostCounts, group: &str, from_s: f64, to_s: f64) -> f64 {
     let slot = |s: f64| (s / SLOT.secs()).round() as usize;
     let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
@@ -50,7 +46,6 @@ pub(crate) fn bps(traffic: &Traffic, seen: &HostCounts, group: &str, from_s: f64
     bytes as f64 * 8.0 / (to_s - from_s)
 }
 
-/// The share of the link that TCP used between two times of a run, percent.
 pub(super) fn tcp_percent(traffic: &Traffic, seen: &HostCounts, from_s: f64, to_s: f64) -> f64 {
     bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
 }

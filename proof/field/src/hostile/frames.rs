@@ -31,7 +31,6 @@ const fn on_providers(name: &'static str, per_second: u64, frame: fn(u64) -> Vec
     Attack { on_homes: false, ..attack(name, per_second, frame) }
 }
 
-/// Every attack, and a case without an attack for comparison.
 pub(super) const ATTACKS: &[Attack] = &[
     attack("nothing", 0, |_| Vec::new()),
     attack("flood", BULK, |n| ethernet(&IPV4, &v4(own(), 17, &udp(n, BULK_BYTES)))),
@@ -51,7 +50,6 @@ pub(super) const ATTACKS: &[Attack] = &[
     on_providers("fifty-addresses", BULK, |n| ethernet(&IPV6, &v6((n % 50) as u8, 17, &udp(n, BULK_BYTES)))),
     attack("fragments", BULK, |n| {
         let mut packet = v4(own(), 17, &udp(n, 1280));
-        // The header states that more fragments follow. The offset changes with each frame.
         set(&mut packet, 4, (n as u16).to_be_bytes());
         set(&mut packet, 6, (0x2000 | ((n % 40) as u16 * 160)).to_be_bytes());
         ethernet(&IPV4, &summed(packet))
@@ -192,7 +190,6 @@ fn octets(address: IpAddr) -> [u8; 4] {
     }
 }
 
-/// A different inside address for each number.
 fn made_up(n: u64) -> [u8; 4] {
     let [.., a, b, c] = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     [10, a | 0x80, b, c]
@@ -237,7 +234,6 @@ fn summed(mut packet: Vec<u8>) -> Vec<u8> {
     packet
 }
 
-/// An IPv6 packet to the outside, from one of the attacker's addresses.
 fn v6(host: u8, next: u8, body: &[u8]) -> Vec<u8> {
     let mut packet = vec![0x60, 0, 0, 0];
     packet.extend((body.len() as u16).to_be_bytes());
@@ -254,7 +250,6 @@ fn udp(n: u64, bytes: usize) -> Vec<u8> {
     ports([(n % 60_000) as u16 + 1024, (n / 7 % 60_000) as u16 + 1024], &vec![0xab; bytes])
 }
 
-/// A datagram between these ports, without a checksum.
 fn ports([source, destination]: [u16; 2], payload: &[u8]) -> Vec<u8> {
     let len = (8 + payload.len()) as u16;
     [&source.to_be_bytes()[..], &destination.to_be_bytes(), &len.to_be_bytes(), &[0, 0], payload].concat()

@@ -1,9 +1,8 @@
 //! A hostile customer: frames that may harm a neighbour, and the share that the neighbour keeps.
 //!
 //! The victim has a bulk upload and a call in each direction. The attacker, another inside host,
-//! sends one type of frame at more than the link's rate, or at thousands per second. Each attack
-//! runs in two networks: a home, where packets identify hosts, and a provider's, where victim and
-//! attacker are subscribers.
+//! sends one type of frame. Each attack runs in two networks: a home, where packets identify hosts,
+//! and a provider's, where victim and attacker are subscribers.
 
 mod frames;
 
@@ -34,7 +33,6 @@ const ATTACK_S: [u64; 2] = [1, 8];
 const CALL_NS: u64 = 7_500_000_000;
 pub(crate) const VICTIM: u16 = 0;
 pub(crate) const ATTACKER: u16 = 1;
-/// The share that a victim must keep, and the loss that its call may have.
 const KEEPS: f64 = 0.95;
 const LOSES: f64 = 0.01;
 
@@ -117,7 +115,7 @@ fn suffer(happened: &mut Happened, attack: &Attack, network: &str) -> Fallible<(
     happened.check_conservation(run.gateway())
 }
 
-/// Sends the frames of `attack` on schedule. Returns the number of frames sent or skipped.
+/// Returns the number of frames sent or skipped.
 fn strike(attack: &Attack, mut port: AfPacket, start: Time) -> u64 {
     let [from, to] = ATTACK_S.map(|s| start + Duration::from_secs(s));
     clock::sleep_until(from);

@@ -17,10 +17,9 @@ use fairwire_testbed::bed::Side;
 use std::path::Path;
 
 const FORMAT: u32 = 2;
-/// The time between samples of the totals. At either end, a measurement may be wrong by this time.
+/// The time between samples of the totals. Each end of a measurement may be wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// The number of flows, sent by the kernels themselves, that are counted individually beside the
-/// contest's.
+/// The number of flows of the kernels themselves, in addition to the contest's.
 const OTHER_FLOWS: u32 = 64;
 
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
@@ -45,8 +44,6 @@ pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Cannot
     }
 }
 
-/// The configuration of a gateway that shares the link of `contest` from the source to the sink.
-/// The control socket is `socket`.
 pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> String {
     let flows = contest.senders.len() as u32 + OTHER_FLOWS;
     let upload = DirectionSpec {
@@ -87,7 +84,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The process must keep its user, since otherwise the kernel does not end it together with
+        // The process must remain root: after a change of user, the kernel would not end it with
         // its parent.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };

@@ -1,9 +1,9 @@
 //! Derives counts between two instants from a gateway's counters.
 //!
-//! Totals are those of the gateway's last interval. Flow counters are copied twice a second. Their
-//! values at an instant are interpolated between the copies before and after it, in proportion to
-//! the link's counter of the same quantity. So the flows sum to the link, even if a full buffer
-//! drops in bursts. But the division of a burst among flows is known only to half a second.
+//! A gateway updates its totals each interval, and copies flow counters twice a second. The value
+//! at an instant is interpolated between the copies around it, in proportion to the link's counter
+//! of the same quantity. So the flows sum to the link, even if a full buffer drops in bursts. But
+//! the division of a burst among flows is known only to half a second.
 
 use fairwire_control::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
@@ -16,7 +16,6 @@ use fairwire_linux::port::PortHealth;
 use fairwire_metrics::record::{BacklogRecord, LinkRecord, Sojourn};
 use std::collections::{BTreeMap, HashMap};
 
-/// The counts in one answer of a gateway.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
     /// The time of the totals, seconds after the gateway's start.
@@ -34,8 +33,6 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Parses the answer `counts`, for flows with these `names`. Returns `None` if it has no
-    /// upload.
     pub(super) fn of(counts: CountsSnapshot, names: &[String]) -> Option<Reading> {
         let CountsSnapshot { uptime_s, ways, ports, .. } = counts;
         let mut way = ways.into_iter().find(|way| way.way == "upload")?;
@@ -70,7 +67,6 @@ impl Reading {
         Backlog { packets: u32::try_from(backlog_packets).unwrap_or(u32::MAX), bytes: backlog_bytes }
     }
 
-    /// The count of the entire link that the flows share.
     pub(super) fn link(&self) -> FlowCount {
         let TotalsSnapshot { packets_in, bytes_in, packets_out, bytes_out, dropped, marked, lost, .. } =
             &self.way.totals;
@@ -85,8 +81,8 @@ impl Reading {
         }
     }
 
-    /// The counters of each flow at the instant at which the link's counters were `link`. The
-    /// instant is between this copy and the next copy, `after`.
+    /// The flow counters when the link's counters were `link`, between this copy and the next,
+    /// `after`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -96,8 +92,8 @@ impl Reading {
         let came = part(|count| count.packets_in);
         let dropped = part(|count| count.dropped);
         let marked = part(|count| count.marked);
-        // A packet leaves the discipline when its transmission starts, but the link counts the
-        // packet at the end.
+        // `bytes_out` counts a packet when its transmission starts, as the flows do. The link's
+        // `packets_out` counts it at the end.
         let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
@@ -125,7 +121,7 @@ fn counted(flow: &FlowCounts) -> FlowCount {
     FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out }
 }
 
-/// The counts at an instant, and the first copy of flows after it.
+/// The counts at an instant, and the first reading with later flow counters.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     at: Reading,
@@ -143,7 +139,7 @@ impl Mark {
         }
     }
 
-    /// The counts between this instant and `end`; `None` if not known yet.
+    /// The counts up to `end`; `None` until the flow counters are copied after `end`.
     pub(super) fn until(&self, end: &Mark, plan: &ContestPlan, most_waiting: u64) -> Option<Counted> {
         let (before, after) = (self.flows()?, end.flows()?);
         let window = Duration::from_secs_f64(end.at.at_s - self.at.at_s);
@@ -215,7 +211,7 @@ impl<'a> Waits<'a> {
         Waits { bounds_s: &now.bounds_s, counts, count, sum_s: now.sum_s - before.sum_s }
     }
 
-    /// The waits: the mean is exact, and the quantiles to half a bucket (3.2 %).
+    /// The mean of the waits is exact, and the quantiles to half a bucket (3.2 %).
     fn sojourn(&self) -> Sojourn {
         if self.count == 0 {
             return Sojourn::default();
@@ -230,7 +226,6 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// The middle of the bucket that contains quantile `q`.
     fn quantile(&self, q: f64) -> f64 {
         let wanted = ((q * self.count as f64).ceil() as u64).max(1);
         let mut sum = 0;
@@ -286,16 +281,15 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // The link has 60 drops between the two copies, 12 of them before the instant, whether it is
-        // early or late in the half second.
+        // The link drops 60 packets between the copies, 12 of them before the instant, at either
+        // time.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
             let flows = mark.flows().expect("a copy came");
             assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
         }
-        // The link drops nothing between the first copy and the instant, so the entire burst is
-        // later.
+        // Before the instant, the link drops nothing, so the entire burst comes later.
         let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
         mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
         assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);

@@ -14,9 +14,9 @@ use std::path::Path;
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
-    /// The rates to set after the contest's start; empty once sent to the gateway.
+    /// The rate changes after the contest's start; empty once sent.
     steps: Vec<RateStep>,
-    /// The gateway's names of the flows, by sender.
+    /// The gateway's flow names, by sender.
     names: Vec<String>,
     poll_at: Time,
     samples: Samples,
@@ -26,11 +26,10 @@ pub(super) struct Counters<'a> {
     end: Option<Mark>,
 }
 
-/// The interval of polls if nothing else is due.
+/// The interval between polls, unless a sample is due earlier.
 const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {
-    /// Counters of a gateway whose link changes its rate in `steps` after the contest's start.
     pub(super) fn new(plan: &'a ContestPlan, steps: Vec<RateStep>, socket: &'a Path) -> Self {
         let names: Vec<String> =
             (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();
@@ -55,7 +54,6 @@ impl<'a> Counters<'a> {
         send(self.socket, request).map_err(|error| ContestError::Gateway(error.to_string()))
     }
 
-    /// Sends the gateway its rates, for a contest that starts at `start`.
     fn set_rates(&mut self, start: Time) -> Result<(), ContestError> {
         let mut steps = std::mem::take(&mut self.steps);
         if steps.is_empty() {

@@ -1,10 +1,9 @@
-//! This machine's TCP and UDP, in network namespaces, through a gateway process. The gateway's
-//! configuration is generated from the plan.
+//! This machine's TCP and UDP, in network namespaces, through a gateway process.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
-//! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. The counts of
-//! the link are the gateway's, polled over its control socket. A program that uses this stage must
-//! pass its `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
+//! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. A program that
+//! uses this stage must pass its `lab-agent` command to
+//! [`agent::main`](fairwire_testbed::agent::main).
 
 mod config;
 mod counts;
@@ -34,7 +33,6 @@ use std::{fs, io};
 pub struct Gateway;
 
 const PROGRAM: &str = "fairwire-gateway";
-/// The name of the configuration, also in errors.
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";

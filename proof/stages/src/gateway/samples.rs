@@ -1,8 +1,5 @@
-//! Snapshots of the link at a fixed interval, from a gateway's answers.
-//!
-//! The queue and the link's total drops and marks are those of the gateway's last interval. The
-//! counts of each flow are interpolated between two copies of its counters, so they are known only
-//! after the later copy.
+//! Snapshots of the link at a fixed interval, from a gateway's answers. The counts of each flow are
+//! interpolated between two copies of its counters, so they are known only after the later copy.
 
 use super::counts::Reading;
 use fairwire_core::{Duration, Time};
@@ -28,8 +25,7 @@ struct Waiting {
 }
 
 impl Samples {
-    /// Samples of `flows` flows in a run that ends at `until`. The flows continue for a while after
-    /// that.
+    /// The flows continue for a while after `until`.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
             rhythm: Rhythm::new(every, until),
@@ -39,7 +35,6 @@ impl Samples {
         }
     }
 
-    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
@@ -57,8 +52,8 @@ impl Samples {
         }
     }
 
-    /// Completes the first `known` waiting snapshots, which are between the latest copy and the
-    /// next copy, `after`.
+    /// Adds flow counts to the first `known` waiting snapshots, which are between the latest copy
+    /// and the next, `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -67,7 +62,7 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// All snapshots of a run. Those after the last copy get its counts of flows.
+    /// Snapshots after the last copy get its counts of flows.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);
@@ -88,8 +83,6 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// A gateway's answer `at_ms` after its start: waiting and dropped packets of its link, and a
-    /// flow's counter `packets`, copied at `copied_ms`.
     fn reading(at_ms: f64, [waits, dropped]: [u64; 2], copied_ms: f64, packets: u64) -> Reading {
         let flow = FlowCounts {
             flow: "a".into(),

@@ -2,9 +2,8 @@
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as on the
 //! stage `lab`. There a process of ours forwards; here the kernel does, over a bridge. On the
-//! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Packet
-//! sockets watch both ends of this bottleneck. The stage [`linux`](crate::linux) has another
-//! kernel. This stage runs in real time, with the disciplines that this machine's kernel has.
+//! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Unlike the
+//! stage [`linux`](crate::linux), this stage runs in real time.
 
 mod samples;
 
@@ -36,8 +35,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// How late the kernel's shaper may be without a loss of link rate, as in the laboratory. A busy
-/// machine makes it late.
+/// The longest delay of the kernel's shaper that the link makes up for, as on the stage `lab`.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The time after the end within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -56,8 +54,8 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // The kernel may have a discipline as a module, so only an attempt to use it shows whether
-        // it exists.
+        // Only an attempt to use the discipline shows whether the kernel has it, since it may be a
+        // module.
         let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
@@ -100,7 +98,7 @@ fn tick() -> Duration {
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// Converts an error. A kernel that refuses the shaping lacks a module.
+/// If the shaping fails, the kernel lacks a module.
 fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
@@ -164,8 +162,8 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // Every departure has an earlier arrival. So departures are fetched first, and matched once
-        // all arrivals are known.
+        // Every departure has an earlier arrival, so departures are received first, and matched
+        // after all arrivals.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

@@ -1,9 +1,9 @@
-//! Snapshots of the link at a fixed interval. The queue and the drops come from the kernel's
-//! counters, and the flows come from observations at both ends of the link.
+//! Snapshots of the link at a fixed interval. The queue and the link's drops come from the kernel's
+//! counters. The flows' counts come from observations at both ends of the link.
 //!
 //! A kernel discipline keeps the order within each flow. So a packet is known to be dropped when a
-//! later packet of its flow leaves. The flows' drops are therefore the link's drops, delayed by the
-//! queueing time.
+//! later packet of its flow leaves. The flows' drops therefore lag the link's drops by the queueing
+//! time.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The connection that reads the queue's state, in the gateway's network.
+    /// The connection that reads the state of the queue.
     netlink: Netlink,
     drops: Drops,
     /// The flows, in the order of results.
@@ -45,12 +45,10 @@ impl Samples {
         }
     }
 
-    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
 
-    /// Records that a packet of flow number `flow` arrived at the link.
     pub(super) fn came(&mut self, flow: usize, packet: Passing) {
         self.flows[flow].inside.push_back(packet.identification);
     }

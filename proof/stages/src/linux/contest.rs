@@ -1,5 +1,4 @@
-//! The guest's side of a contest in a Linux kernel, which runs its TCPs and UDP over its
-//! discipline.
+//! The guest's side of a contest in a Linux kernel.
 
 use super::modules::Modules;
 use super::program::Fallible;
@@ -19,8 +18,8 @@ pub struct Contest {
     /// Later rates of the bottleneck: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// The overhead of each frame at the bottleneck, bytes, beyond its length with the Ethernet
-    /// header. It may be negative: -14 counts only the IP packet.
+    /// The bytes added to the length of each frame at the bottleneck. The length includes the
+    /// Ethernet header, so -14 counts only the IP packet.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,

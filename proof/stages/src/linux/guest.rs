@@ -9,13 +9,11 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the job, set by the kernel's command line.
+/// The environment variable with the job file's path, set by the kernel's command line.
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
-/// The file next to the job file with the fraction of the job that is done.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file next to the job file with the reason why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file next to the job file whose creation starts the virtual clock.
+/// The file whose creation starts the virtual clock, next to the job file.
 /// `examples/virtual_clock.rs` has the same name.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
@@ -34,7 +32,7 @@ pub(super) struct Job {
 pub struct Run {
     /// The name of the run and of its result, unique in the job.
     pub name: String,
-    /// The work, in the format of the function that does it.
+    /// The parameters of the run, in the format of its [`Work`].
     pub work: serde_json::Value,
 }
 
@@ -45,13 +43,12 @@ impl Run {
     }
 }
 
-/// A function that performs a run and returns the content of the result file. Meanwhile it reports
-/// the fraction done.
+/// Performs a run, and returns the content of the result file. The last argument receives the
+/// fraction done.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// If this process belongs to a guest, takes over and does not return. Such a process either keeps
-/// the guest or is its first process, which performs each run with `work`, and then switches the
-/// guest off. Must be called first in `main`.
+/// If this process belongs to a guest, takes over and does not return. The guest's first process
+/// performs each run with `work`, and then switches the guest off. Must be called first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };
@@ -92,8 +89,8 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // The buffer must be large, since all packets that wait in a discipline are charged to the
-    // single socket that sent them.
+    // A send buffer must be large, since all packets of a socket in a discipline are charged to the
+    // socket.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
     // The limit is in pages, for all TCPs together. The default depends on the guest's small
     // memory.

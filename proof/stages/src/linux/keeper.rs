@@ -4,8 +4,7 @@
 //! User Mode Linux has one host process per guest process, and leaves these processes behind if its
 //! kernel is killed. So our program starts itself again. The second process creates the namespace,
 //! and starts the program once more. The third process, the first of the namespace, becomes the
-//! kernel. The host kills the second and the third process when their parents end. When the third
-//! process ends, the host kills all others.
+//! kernel. The host kills the second and the third process when their parents end.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;
@@ -56,7 +55,6 @@ fn become_the_kernel(arguments: &[OsString]) -> Result<i32, String> {
     Err(format!("starting {}: {error}", Path::new(program).display()))
 }
 
-/// The exit code as shells report it, even of a killed process.
 fn code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

@@ -1,10 +1,7 @@
 //! Linux's discipline and its TCP, in User Mode Linux.
 //!
 //! User Mode Linux is a separate program, of which nothing is copied. Its clock is virtual
-//! (`examples/virtual_clock.rs`): it does not advance while the guest works, and jumps to the next
-//! timer when the guest idles. So a run is independent of the machine's load. Senders, round-trip
-//! times and start times come from the scenario. The discipline is the kernel's, with the
-//! parameters that `qdisc` gives.
+//! (`examples/virtual_clock.rs`), so a run is independent of the machine's load.
 
 pub mod contest;
 pub mod guest;
@@ -42,7 +39,6 @@ use uml::{Uml, UmlError, result};
 #[derive(Clone, Copy, Debug)]
 pub struct Linux;
 
-/// Bytes of a frame before its IP packet.
 pub(crate) const ETHERNET: u32 = 14;
 /// The timer resolution of Debian's guest kernel, which has 100 Hz.
 const TICK: Duration = Duration::from_ms(10);
@@ -140,7 +136,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     }
 }
 
-/// The contest of `dumbbell`, and for each of its flows the index of the sender.
+/// The contest of `dumbbell`. Also returns the sender index of each flow.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     check_device(plan, "linux")?;
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
@@ -194,8 +190,7 @@ fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<u
     (classes.into_iter().map(counted).collect(), order)
 }
 
-/// The record of each sender, in order. Throughput is the traffic that left the bottleneck, counted
-/// as IP packets.
+/// The records of flows. Throughput counts the IP packets that left the bottleneck.
 fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
     let senders = &dumbbell.senders;
     let mut places: Vec<usize> = vec![0; senders.len()];
@@ -223,7 +218,6 @@ impl From<&FlowTally> for FlowCount {
     }
 }
 
-/// The record of the link `name` with this `rate`, counting packets without Ethernet headers.
 pub(crate) fn link_record(name: &str, rate: Rate, tally: &Tally, window: Duration) -> LinkRecord {
     let packets: u64 = tally.flows.iter().map(|flow| flow.left).sum();
     let bytes: u64 = tally.flows.iter().map(|flow| flow.left_bytes - flow.left * u64::from(ETHERNET)).sum();

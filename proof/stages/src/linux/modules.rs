@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Modules {
     folder: PathBuf,
-    /// By the module's name: its path below the folder, and the paths of its dependencies.
+    /// For each module's name: the path below `folder`, and the paths of the dependencies.
     known: BTreeMap<String, (String, Vec<String>)>,
 }
 

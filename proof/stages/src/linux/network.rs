@@ -36,7 +36,7 @@ pub(super) struct Hosts {
 pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 /// The receivers' interface.
 pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
-/// The router's interface to the receivers, whose discipline is under test.
+/// The interface whose discipline is under test.
 const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
 /// The interface at which the wire with faults receives the packets that left the bottleneck.
 pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
@@ -45,7 +45,7 @@ const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The index of the router's interface to the senders of class 0; those of other classes follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// The limit of packets on the return path, which is never reached.
+/// The maximum number of packets in netem. It is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
 /// The minimum, default and maximum of TCP's buffers, in bytes. The maximum is eight times the
 /// content of the longest queue and the longest round trip.
@@ -59,7 +59,7 @@ pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
-/// Builds the network of `contest`. This thread stays at one of the hosts.
+/// Builds the network. Leaves this thread in the namespace of one of the hosts.
 pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let (router, receiver) = (Host::new()?, Host::new()?);
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
@@ -89,7 +89,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     for (class, own) in contest.classes.iter().zip(&senders) {
         own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
     }
-    // Each sender decides on ECN. The receiver accepts it if any class uses it.
+    // Each sender decides on ECN. The receiver accepts ECN if any class uses it.
     let is_capable = contest.classes.iter().any(|class| class.ecn);
     receiver.set_variable("net/ipv4/tcp_ecn", if is_capable { "1" } else { "0" })?;
     for end in senders.iter().chain([&receiver]) {
@@ -101,17 +101,15 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     Ok(Hosts { senders, router, wire, receiver })
 }
 
-/// The destination of a default route.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// Builds the bottleneck, which is HTB with the discipline under test. HTB has the minimum burst
-/// that `tc` accepts, since it is never late here.
+/// HTB has the minimum burst that `tc` accepts, since HTB is never late under the virtual clock.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
-/// Sets the rate of the bottleneck, bit/s. This thread moves to the router.
+/// Changes the bottleneck's rate. This thread moves to the router.
 pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
     router.enter()?;
     command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)
@@ -133,13 +131,12 @@ fn set_up(host: &Host, end: End<'_>, ip: Ipv4Addr) -> Result<(), Trouble> {
     host.bring_up(end.index)
 }
 
-/// A wire with `faults` between the bottleneck and the receivers.
 fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<Host, Trouble> {
     let wire = Host::new()?;
     router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
     wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
-    // The wire must not lose the packets by which hosts find each other's Ethernet addresses, so
-    // the router gets the receiver's in advance.
+    // The wire must not lose ARP packets. So the router gets the receiver's Ethernet address in
+    // advance.
     receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
     router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
     [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
@@ -148,8 +145,7 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// The faults in netem's form. netem cannot delay a fraction of the packets, but it can delay all
-/// except a fraction.
+/// netem cannot delay a fraction of the packets, so it delays all except a fraction.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -205,9 +201,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Exchanges datagrams with the receivers until a round trip succeeds, and checks that it takes
-    /// at least `delay`. The kernel may need up to a second to notice the carrier and let
-    /// interfaces send.
+    /// The kernel may need up to a second to notice the carrier and let interfaces send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

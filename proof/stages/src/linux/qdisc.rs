@@ -13,7 +13,7 @@ use fairwire_laws::spec::{EcnChoice, Measure};
 pub(crate) struct Qdisc {
     /// The discipline's name and parameters, except `timer`.
     parameters: String,
-    /// The name of a time that the kernel counts in ticks, with the intended length.
+    /// The name and the length of a time that the kernel counts in ticks.
     timer: Option<(&'static str, Duration)>,
     /// The kernel module of the discipline; `None` if it is always built in.
     pub module: Option<&'static str>,
@@ -37,8 +37,7 @@ impl Qdisc {
         })
     }
 
-    /// The arguments of `tc qdisc`, for a kernel whose ticks have this length. Timers are set
-    /// shorter, since they expire one tick late.
+    /// The discipline in the form of `tc`. Timers expire one tick late, so `timer` is set shorter.
     pub(crate) fn line(&self, tick: Duration) -> String {
         let Qdisc { parameters, timer, .. } = self;
         timer.map_or_else(
@@ -70,8 +69,8 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// CoDel's control in the form of `tc`. `None` if it is invalid or sets an `mtu`, since the kernel
-/// uses the interface's MTU.
+/// CoDel's parameters for `tc`. `None` if `control` is invalid or sets an `mtu`: the kernel uses
+/// the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =
@@ -81,7 +80,7 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
-/// PIE, but only with the kernel's default gains, since `tc` has different units for gains.
+/// PIE, if it has the default gains, since `tc` has different units for gains.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;

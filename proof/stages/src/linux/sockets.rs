@@ -63,7 +63,6 @@ struct Sockets {
     listeners: Vec<OwnedFd>,
     datagrams: OwnedFd,
     connections: Vec<(usize, OwnedFd)>,
-    /// The buffer for sent and received data.
     chunk: Vec<u8>,
     seen: WatchedPackets,
 }
@@ -141,8 +140,8 @@ impl Sockets {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits for work, and returns it. System calls are slow in the guest, so needless ones are
-    /// avoided.
+    /// Waits until a socket or the alarm is ready. Returns all ready sockets, to save system calls,
+    /// which are slow in the guest.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));
@@ -239,7 +238,6 @@ impl Sockets {
         Ok(())
     }
 
-    /// Starts sources that are due, and lets each source send as much as it may.
     fn send(&mut self, network: &Hosts, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (flow, source) in self.sources.iter_mut().enumerate() {
@@ -271,7 +269,7 @@ impl Sockets {
     }
 }
 
-/// The sockets in each list of [`Sockets`] that can continue without blocking.
+/// Which sockets in [`Sockets`] are ready.
 struct Ready {
     exit: bool,
     end: bool,
@@ -282,7 +280,6 @@ struct Ready {
     sources: Vec<bool>,
 }
 
-/// An alarm on the guest's clock.
 struct Alarm {
     timer: OwnedFd,
     rings: Time,
@@ -311,7 +308,8 @@ impl Source {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }
 
-    /// The next time at which the source must be served. `None` if its TCP socket decides this.
+    /// The next time at which the source must be served. `None` if the source waits for its TCP
+    /// socket.
     fn due(&self) -> Option<Time> {
         match (&self.socket, &self.pace) {
             (None, _) => Some(self.start),
@@ -333,8 +331,8 @@ fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     Ok(listener)
 }
 
-/// The socket of flow number `flow`, created in the flow's namespace and connecting to the
-/// receiver.
+/// Opens the socket of flow number `flow`, and starts to connect it to the receiver. This thread
+/// must be in the sender's namespace.
 fn opened(source: &Source, flow: usize) -> Fallible<OwnedFd> {
     let own = address(sender(source.class), FIRST_PORT + flow as u16);
     let Sends::Tcp(control) = &source.sends else {

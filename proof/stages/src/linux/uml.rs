@@ -43,12 +43,11 @@ pub enum UmlError {
     Stopped,
 }
 
-/// The folder of modules in Debian's package.
 const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
 /// The time limit for all guests, which take a few minutes on an idle machine.
 const PATIENCE_NS: u64 = 1_800_000_000_000;
-/// The number of guests, each of which keeps one processor busy.
+/// The most guests. Each guest keeps one processor busy.
 const GUESTS: usize = 2;
 /// The interval between checks of the guests.
 const LOOK: Duration = Duration::from_millis(20);
@@ -95,7 +94,7 @@ impl Uml {
         let ends_ns = clock::now().ns() + PATIENCE_NS;
         let count = guests.len() as f64;
         let (mut at_work, mut failed) = (guests, None);
-        // Even after a failure, all guests must end, so none is left behind.
+        // If one guest fails, this loop still waits until the others end.
         while !at_work.is_empty() {
             let mut left = Vec::new();
             for mut guest in at_work {
@@ -115,7 +114,7 @@ impl Uml {
         }
     }
 
-    /// Starts a guest that works in `own` and leaves its results in `folder`.
+    /// Starts a guest in the folder `own`, with results in `folder`.
     fn start(&self, folder: &Path, own: &Path, runs: Vec<Run>) -> Result<Guest, UmlError> {
         fs::create_dir_all(own).map_err(|error| system("making", own, error))?;
         let job = Job { folder: folder.to_owned(), modules: self.modules.clone(), runs };
@@ -173,8 +172,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Has the guest finished? Returns an error if it failed, if `stop` is true, or if it still
-    /// runs at `ends_ns`. The caller then drops the guest, which ends it.
+    /// Has the guest ended? Returns an error if it failed, if `stop` is true, or if it still runs
+    /// at `ends_ns`. The caller then drops the guest, which ends it.
     fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
@@ -212,8 +211,8 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// Ends the guest's process group, which contains its child processes. After a normal end there
-    /// are no such processes.
+    /// Kills the guest's process group, which contains its child processes. After a normal end, no
+    /// process is left.
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -223,10 +222,9 @@ impl Drop for Guest {
     }
 }
 
-/// The virtual clock, which cargo builds next to our program.
 fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
-    // Cargo builds programs next to the folder of examples, and tests in a folder next to it.
+    // Cargo puts programs next to the folder `examples`, and tests into another folder next to it.
     let folders = own.ancestors().skip(1).take(2);
     let mut clocks = folders.map(|folder| folder.join("examples").join("libvirtual_clock.so"));
     if let Some(clock) = clocks.find(|clock| clock.is_file()) {

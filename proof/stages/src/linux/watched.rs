@@ -53,8 +53,6 @@ impl Passing {
 }
 
 impl WatchedPackets {
-    /// An observer of `flows` flows, whose ports start at `first_port`. It counts arrivals and
-    /// departures within `measured`.
     pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
         WatchedPackets {
             first_port,
@@ -71,15 +69,12 @@ impl WatchedPackets {
         }
     }
 
-    /// Also observes packets on the wire. A packet that takes longer than `is_late` there was held
-    /// back.
     pub(crate) fn with_wire(mut self, is_late: Option<Duration>) -> Self {
         self.on_wire = Some(OnWire { is_late, ..OnWire::default() });
         self.tally.faults.lost_of = vec![0; usize::from(self.flows)];
         self
     }
 
-    /// Parses a frame, if it is a data packet of a contest.
     pub(crate) fn passing(&self, frame: &[u8]) -> Option<Passing> {
         let headers = fairwire_wire::parse(frame);
         let ip = headers.network.as_ref()?.offset;
@@ -98,7 +93,6 @@ impl WatchedPackets {
         &mut self.tally.flows[number]
     }
 
-    /// Records that a receiver read `bytes` of payload.
     pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
         if self.measured.contains(&now) {
             self.tally.delivered_bytes[flow] += bytes;
@@ -111,7 +105,7 @@ impl WatchedPackets {
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // If a packet of this name still waits, it was dropped: its flow has sent 65 536 packets
+        // A packet of this name that still waits was dropped: its flow has sent 65 536 packets
         // since.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
@@ -159,12 +153,12 @@ impl WatchedPackets {
         }
     }
 
-    /// Has the measurement ended, and `drain` passed, so that every packet has left or was dropped?
+    /// After `drain`, every packet has left or was dropped.
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }
 
-    /// The results. Packets that have not left are considered dropped.
+    /// Packets that have not left are considered dropped.
     pub(crate) fn finish(mut self) -> Tally {
         let lost: Vec<u16> = self
             .waiting
@@ -191,8 +185,7 @@ impl WatchedPackets {
     }
 }
 
-/// The largest number of stays that overlap. If one packet leaves when another arrives, the
-/// departure comes first.
+/// The most packets that wait at once. Of simultaneous steps, the departure comes first.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();

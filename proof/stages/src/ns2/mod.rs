@@ -1,8 +1,6 @@
-//! ns-2 2.35, a separate simulator of which nothing is copied. It gets the same link, flows and
-//! start times, but has its own queue and TCP.
-//!
-//! ns-2 runs our script `dumbbell.tcl` with arguments generated from the plan. [`Queue::of`]
-//! selects the queue.
+//! ns-2 2.35, a separate simulator of which nothing is copied, with its own queue and TCP. It gets
+//! the link, flows and start times of a plan as arguments of our script `dumbbell.tcl`.
+//! [`Queue::of`] selects the queue.
 
 mod printed;
 mod queue;
@@ -24,10 +22,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration as StdDuration;
 use words::Dumbbell;
 
-/// The script, which is included in this program so that it runs from anywhere.
 const SCRIPT: &str = include_str!("dumbbell.tcl");
 
-/// The interval between checks of `stop`.
+/// The interval at which a run checks whether it must stop.
 const LOOK: StdDuration = StdDuration::from_millis(100);
 
 /// The installed ns-2.
@@ -79,7 +76,7 @@ fn program() -> Result<PathBuf, CannotRun> {
     )
 }
 
-/// Runs the script with the arguments `words`. Returns `None` if `stop` became true.
+/// Returns `None` if `stop` became true.
 fn simulate(
     program: &Path,
     words: &[String],
@@ -96,8 +93,8 @@ fn simulate(
     let complaints = file("stderr", "").map_err(in_memory)?;
     let mut command = Command::new(program);
     command.arg(format!("/proc/{}/fd/{}", std::process::id(), script.as_raw_fd())).args(words);
-    // ns-2 has a separate process group, since we handle Ctrl-C. If we are killed, its stdin is
-    // closed, and it ends.
+    // ns-2 has a separate process group, since we handle Ctrl-C. If we are killed, ns-2's stdin is
+    // closed, and ns-2 ends.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     command.stderr(complaints.try_clone().map_err(in_memory)?);
     let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;
@@ -137,7 +134,6 @@ fn failure(status: ExitStatus, mut complaints: File) -> String {
     }
 }
 
-/// A child process that is killed on drop.
 struct Running(Child);
 
 impl Drop for Running {

@@ -16,7 +16,7 @@ pub(super) struct Printed {
 type Numbers = BTreeMap<String, f64>;
 
 impl Printed {
-    /// Parses a line. Returns the elapsed seconds if the line reports them.
+    /// Reads one line of the output, and returns the elapsed seconds if the line reports them.
     ///
     /// # Errors
     /// If the script does not print such lines.

@@ -21,7 +21,7 @@ pub struct Queue {
     pub class: &'static str,
     /// The variables in Tcl's form, including the limit: alternating names and values.
     pub variables: String,
-    /// The most flows that the queue separates as ours does; `None` for any number.
+    /// The most flows that the queue separates as ours does; `None` without a limit.
     pub most_flows: Option<u32>,
 }
 
@@ -38,20 +38,19 @@ impl Queue {
         })
     }
 
-    /// A queue that separates any number of flows as ours does.
     fn new(class: &'static str, variables: String) -> Self {
         Queue { class, variables, most_flows: None }
     }
 }
 
-/// ns-2's drop-tail, whose limit is one packet more than the queue holds.
+/// ns-2's `DropTail`, whose `limit_` is one packet more than the queue holds.
 fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
-/// ns-2's RED. It counts either everything in packets or everything in bytes, but its limit and
-/// thresholds are always in packets of the mean size.
+/// ns-2's RED. It counts in packets or in bytes, but its limit and thresholds are always in packets
+/// of the mean size.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;
@@ -81,9 +80,8 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's RIO. In ns-2 the flow identifier is the colour, and 0 is out of profile. For such packets
-/// ns-2 uses `linterm_` and never `out_linterm_`. Thresholds without a prefix are those of the
-/// total.
+/// ns-2's RIO. The flow identifier is the colour. 0 is out of profile, for which ns-2 uses
+/// `linterm_` and never `out_linterm_`. Thresholds without `in_` or `out_` are for the total queue.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;
@@ -112,8 +110,8 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's REM, whose limit is one packet more than the queue holds. The weight of the backlog
-/// cannot be set.
+/// ns-2's REM. `limit_` is one packet more than the queue holds, and `alpha`, the weight of the
+/// backlog, is always 0.1.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
@@ -128,8 +126,8 @@ fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's DRR, which has a buffer in bytes and drops from the longest queue, or its SFQ, which
-/// sends a packet of each flow in turn.
+/// ns-2's DRR or SFQ. DRR has a buffer in bytes, and drops from the longest queue. SFQ sends a
+/// packet of each flow in turn.
 fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
     let CheckedEntry { limit, ref service, dropper, .. } = spec.check(site).ok()?;
     let QueueTerms { weights, per, queues, .. } = &spec.entry.queue;

@@ -10,7 +10,7 @@ use fairwire_tcp::congestion::{
 };
 use fairwire_tcp::{Config, Profile, Quirks, Recovery};
 
-/// The most flows; a command line is limited in length.
+/// The most flows, since a command line is limited in length.
 const MAX_FLOWS: usize = 4000;
 
 const SENDERS: &str = "`bulk` and `cbr`";
@@ -56,8 +56,7 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // ns-2's generator considers 0 a request for the time of day, and accepts no number
-            // above this range.
+            // ns-2 takes 0 as a request for the time of day, and accepts no seed above this range.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
         .into_iter()
@@ -81,7 +80,6 @@ impl Dumbbell {
     }
 }
 
-/// The loss probability of a wire, if loss is its only fault.
 fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
     match law.loss {
         Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
@@ -107,8 +105,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     Ok(queue)
 }
 
-/// Are the packets of the group at index `place` out of profile? ns-2 has no markers here, so an
-/// entire group is in or out of profile.
+/// Is the group at `place` out of profile? ns-2 has no markers here, so this holds for all its
+/// packets.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
@@ -122,7 +120,7 @@ fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     ))
 }
 
-/// A group as arguments of `dumbbell.tcl`. The flow identifier 0 is out of profile.
+/// The flow identifier is 0 out of profile, and otherwise 1.
 fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     let (kind, variables) = sender(group)?;
     let members: Vec<String> = group
@@ -139,7 +137,6 @@ fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     ))
 }
 
-/// The traffic of a group: type and variables.
 fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     let of = |what: &str| format!("{what} of `{}`", group.name);
     match &group.source {
@@ -147,7 +144,7 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
             tcp_agent(tcp).ok_or_else(|| CannotRun::new(of("the constants of the TCP"), TCP))
         }
         Source::Cbr { rate, packet_bytes, dither, .. } => {
-            // ns-2's `random_` corresponds to a dither of a half.
+            // ns-2's `random_ 1` equals a dither of 0.5.
             if *dither != 0.0 && *dither != 0.5 {
                 return Err(CannotRun::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
             }
@@ -160,7 +157,6 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     }
 }
 
-/// ns-2's agent with the constants of `tcp`; `None` if it has none.
 fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if let Some(agent) = linux_agent(tcp) {
         return Some(agent);
@@ -198,8 +194,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// ns-2's agent that runs an algorithm of Linux 2.6 with these constants; `None` if there is none.
-/// The agent has a separate scoreboard for recovery, and timestamps.
+/// ns-2's agent with Linux's algorithms, timestamps, and a separate scoreboard for recovery; `None`
+/// if it does not match `tcp`.
 fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
     let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);
@@ -208,7 +204,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if known != *tcp {
         return None;
     }
-    // Unless other values are given, this agent's Vegas has the values of the paper.
+    // Without these variables, the agent's Vegas would have the paper's values.
     let (kind, own) = match &tcp.control {
         ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
             ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")
@@ -226,7 +222,6 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// Formats seconds, exact to the nanosecond.
 fn seconds(duration: Duration) -> String {
     format!("{}.{:09}", duration.ns() / 1_000_000_000, duration.ns() % 1_000_000_000)
 }

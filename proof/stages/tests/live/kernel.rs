@@ -3,7 +3,6 @@
 use super::*;
 use fairwire_stages::kernel::Kernel;
 
-/// A contest gives the same shares with the kernel's TCP and discipline as in the laboratory.
 pub(super) fn its_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -48,7 +47,7 @@ pub(super) fn what_it_cannot_run_is_named() {
     };
     let faba = why("disciplines=['faba']").expect("Linux has none");
     assert!(faba.contains("`faba`, with its parameters; allowed: a discipline that Linux has"), "{faba}");
-    // Many kernels have this discipline. If this one does not, its error is passed on.
+    // Many kernels have PIE. If this kernel lacks it, `can_run` reports the failure of `tc`.
     match why("disciplines=['pie']") {
         Some(pie) => {
             assert!(pie.contains("`tc qdisc add ") && pie.contains("` failed ("), "{pie}");

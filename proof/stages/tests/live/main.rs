@@ -85,7 +85,6 @@ fn main() -> ExitCode {
         ("a killed stage leaves nothing of what its kernel shaped", kernel::a_killed_stage_leaves_nothing),
         ("what this kernel cannot run is named", kernel::what_it_cannot_run_is_named),
     ];
-    // As with other tests, a word selects all tests whose names contain it.
     let wanted = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
     for (name, check) in checks.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         check();
@@ -97,7 +96,7 @@ fn main() -> ExitCode {
 static NEVER: AtomicBool = AtomicBool::new(false);
 const LAB: &Lab = &Lab { congestion_control: None };
 
-/// A contest like the demo's, with these changes.
+/// A contest like the demo's, with the settings `set`.
 fn contest(discipline: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
@@ -145,23 +144,22 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     record
 }
 
-/// Checks, for any discipline, that the link was the bottleneck, every flow has a name, and packets
-/// are conserved. Conservation is exact if flows are counted at the same instants as the link.
-/// Counts interpolated between copies are rounded per flow.
+/// Checks what holds under any discipline. The flows' drops sum exactly to the link's if both are
+/// counted at the same instants. Interpolated counts are rounded per flow.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
-    // The queues at the start and the end of measuring are at most the longest queue.
+    // Arrivals minus departures and drops is the change of the queue, at most the longest queue.
     let difference =
         (link.packets_in.cast_signed() - link.packets_out.cast_signed() - drops.cast_signed()).unsigned_abs();
     let most_waiting = link.backlog.max_packets.expect("it is measured");
     assert!(difference <= most_waiting + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    // With a larger MTU, the hosts' kernels also send IPv6, which requires 1280 bytes and may also
-    // be dropped.
+    // With an MTU of 1280 bytes or more, the hosts' kernels also send IPv6, which may be dropped
+    // too.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
     // A flow is rounded by half a packet at either end.
@@ -177,13 +175,9 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// Runs the same contest under FABA and under tail-drop at once. Nine flows back off, and one does
-/// not. The selfish flow gets about its share under FABA, and five times as much under tail-drop.
-///
-/// In eight seconds, shares are still far from their means. Over 400 seeds of this contest, the
-/// simulator gives the selfish flow 1.29 to 2.00 times its share under FABA, with a Jain index of
-/// at least 0.82. Under tail-drop it gets 4.69 to 4.98 times its share, with an index of at most
-/// 0.38.
+/// In eight seconds, shares are still far from their means. Over 400 seeds, the simulator gives the
+/// selfish flow 1.29 to 2.00 times its share under FABA, with a Jain index of at least 0.82. Under
+/// tail-drop, it gives 4.69 to 4.98 times, with an index of at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -200,8 +194,6 @@ fn two_labs_at_once() {
     check_that_faba_holds_a_selfish_flow(LAB);
 }
 
-/// Runs thirty CUBIC flows, with larger packets and a shorter round trip than in the other
-/// contests.
 fn many_flows_of_cubic_share() {
     let cubic = contest(
         "faba",
@@ -223,7 +215,6 @@ fn many_flows_of_cubic_share() {
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
-/// Runs near flows, distant flows, and flows whose packets are marked rather than dropped.
 fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let group = |name: &str, delay_ms: u64, ecn: &str| {
         format!(
@@ -306,7 +297,6 @@ fn what_the_lab_cannot_run_is_named() {
     }
 }
 
-/// Runs contests in User Mode Linux, if installed.
 fn the_kernels_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -326,13 +316,11 @@ fn the_kernels_own_disciplines_share_as_ours_do() {
         let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!(sent, link.packets_in, "each packet is of a flow");
     }
-    // Linux has no FABA.
     let faba = contest("faba", &[]);
     let why = Linux.can_run(&Plan { scenario: &faba, discipline: 0 }).unwrap_err().to_string();
     assert!(why.contains("`faba`") && why.contains("a discipline that Linux has"), "{why}");
 }
 
-/// Runs a contest of ten minutes on `stage`, and prints a line once it is running.
 fn hold(stage: &str) -> ExitCode {
     let stage = fairwire_experiment::find(stage).expect("a stage");
     let mut has_reported = false;
@@ -347,7 +335,7 @@ fn hold(stage: &str) -> ExitCode {
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Starts this program again with a contest on `stage`. Returns once the contest is running.
+/// Returns once the contest is running.
 fn held(stage: &str) -> Child {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child =
@@ -382,8 +370,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Kills a contest on `stage`, and checks that nothing of it remains. The contest has `count`
-/// helper processes in three networks, and one more for each scratch folder.
+/// The contest has `count` helper processes in three networks, and one more for each scratch
+/// folder.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -426,8 +414,7 @@ fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// Is the process running? A zombie has ended: it has no network and no memory, and waits for its
-/// parent.
+/// A zombie has ended: it has no network and no memory.
 fn is_running(pid: u32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| state != 'Z')
 }
@@ -457,7 +444,6 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder that process `pid` keeps. Its name contains `pid`.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;
@@ -466,7 +452,6 @@ fn scratch_of(pid: u32) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The name of a process's network namespace, such as `net:[4026531840]`.
 fn namespace_of(pid: u32) -> Option<String> {
     let link = std::fs::read_link(format!("/proc/{pid}/ns/net")).ok()?;
     Some(link.to_string_lossy().into_owned())

@@ -9,7 +9,6 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::kernel::Kernel;
 use fairwire_stages::linux::Linux;
 
-/// The link has half of its 10 Mbit/s from 3 s on, and nothing for 400 ms from 5 s on.
 const CHANGES: &str = "link.changes=[{ at = '3 s', rate = '5 Mbit/s' }, { at = '5 s', down = '400 ms' }]";
 /// The periods that are checked: begin and end, seconds.
 const SPELLS: [(f64, f64); 3] = [(1.0, 3.0), (3.0, 5.0), (5.0, 7.0)];
@@ -20,8 +19,8 @@ const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 /// at either end of the measurement.
 const FULL: f64 = 0.98;
 
-/// A contest whose link has `law`, measured from `from` to `to`. A flood of datagrams keeps the
-/// link busy, whatever TCP does.
+/// A contest on a link that changes by `law`. A flood of datagrams keeps the link busy, whatever
+/// TCP does.
 fn changing(law: &str, (from, to): (f64, f64)) -> Scenario {
     let [duration, warm_up] = [("duration", to), ("warm_up", from)].map(|(key, s)| format!("{key}={s} s"));
     let flood = "flow.udp.source.cbr.rate=30 Mbit/s";
@@ -35,8 +34,8 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     full(|| (held(), ())).0
 }
 
-/// The first of up to three results in which the link was the bottleneck, or else the third. If
-/// other programs take the machine's processors, the machine itself is a bottleneck.
+/// If other programs take the processors, the machine is a bottleneck, so a contest is repeated up
+/// to twice.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -46,7 +45,7 @@ fn throughput(record: &RunRecord) -> f64 {
     record.flows.iter().map(|flow| flow.throughput_bps).sum()
 }
 
-/// A run on `stage`, and the rate that left its link in each period, bit/s.
+/// Also returns the rate that left the link in each period, bit/s.
 fn spells(stage: &dyn Stage, scenario: &Scenario) -> (RunRecord, [f64; 3]) {
     let mut sampled = Sampled::default();
     let plan = Plan { scenario, discipline: 0 };
@@ -59,7 +58,6 @@ fn spells(stage: &dyn Stage, scenario: &Scenario) -> (RunRecord, [f64; 3]) {
     (record, bps)
 }
 
-/// Checks that a link that is always busy has the mean rate of its law.
 fn check(stage: &str, link: &fairwire_metrics::record::LinkRecord, as_simulated: f64) {
     assert_eq!(link.rate_bps, as_simulated, "{stage}");
     assert!(link.utilization > FULL, "{stage}: {link:?}");
@@ -71,8 +69,8 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms after a change, packets sent at the previous rate arrive. They add 5 Mbit/s,
-        // which is 40 kbit/s over two seconds. The rest of the tolerance is for one packet of 4416
+        // For 16 ms after a change, packets sent at the previous rate arrive. They add 5 Mbit/s, or
+        // 40 kbit/s averaged over two seconds. The rest of the tolerance is for one packet of 4416
         // bits.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
@@ -80,7 +78,7 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
         let (record, bps) = full(|| spells(*stage, &scenario));
         check(stage.name(), &record.links[0], whole.links[0].rate_bps);
         for (spell, (here, simulated)) in SPELLS.iter().zip(bps.iter().zip(simulated)) {
-            // A busy machine delays samples by 20 ms at either end of two seconds.
+            // On a busy machine, samples are 20 ms late at either end of the two seconds.
             let part = here / simulated;
             assert!((part - 1.0).abs() < 0.03, "{} from {} s: {here} of {simulated}", stage.name(), spell.0);
         }
@@ -109,7 +107,6 @@ pub(crate) fn the_kernels_shaper_changes_its_rate() {
 }
 
 pub(crate) fn the_lab_follows_a_trace() {
-    // The trace of a busy cell has the same delivery opportunities in the simulator and the lab.
     let scenario = changing("link.trace=lte", (1.0, 5.0));
     let [simulated, held] = [&Sim as &dyn Stage, LAB].map(|stage| measured(stage, &scenario));
     check("lab", &held.links[0], simulated.links[0].rate_bps);

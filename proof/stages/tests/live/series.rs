@@ -8,8 +8,7 @@ use fairwire_stages::gateway::Gateway;
 use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
 
-/// Samples taken ten times a second. The key is kind, name and measure with its unit; the values
-/// have their times.
+/// Samples taken ten times a second, with their times. The key is kind, name, measure and unit.
 #[derive(Default)]
 pub(super) struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
 
@@ -68,21 +67,21 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     assert!(is_filled && backlog.iter().all(|(_, packets)| *packets <= 780.0), "{stage}: {backlog:?}");
     let bytes = sampled.of("link bottleneck backlog B");
     assert!(bytes.iter().any(|(_, bytes)| *bytes > 390.0 * 100.0), "{stage}: {bytes:?}");
-    // The measurement covers the entire run, so the record also has all drops.
+    // The measurement covers the entire run, so the record and the samples have the same drops.
     let drops: u64 = record.links[0].drops.values().sum();
     let of_link = sampled.of("link bottleneck drops packets");
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // The drops of a gateway's flow are rounded by up to half a packet. A kernel's drop is known
-    // only when a later packet has left: up to 780 packets or 344 ms later, and at the following
+    // A gateway rounds the drops of each flow by up to half a packet. A kernel's drop is known when
+    // a later packet has left, up to 344 ms (780 packets) later, and appears in the following
     // sample.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
-    // On the kernel stage, a packet counts as dropped when one that arrived later leaves first. Two
-    // processors may deliver two packets to the watching socket in another order than to the queue.
-    // Then one drop too many is counted, as was once observed, among 1623 drops.
+    // On the kernel stage, a packet counts as dropped when a packet that arrived later leaves
+    // first. Two processors may deliver two packets to the watching socket and to the queue in
+    // different orders. Then one drop too many is counted.
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");

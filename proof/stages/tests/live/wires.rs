@@ -8,8 +8,8 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::linux::Linux;
 
-/// A contest with datagrams that never queue. It lasts three seconds, of which two are measured,
-/// with 1000 datagrams each.
+/// A contest with datagrams that never queue: 1000 a second for three seconds, of which the last
+/// two are measured.
 fn datagrams(impair: &str) -> Scenario {
     contest(
         "tail-drop",
@@ -33,8 +33,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// A stage's wire draws from the same random streams as the simulated wire. The numbers of packets
-/// differ between stages, so the test compares the fractions that are lost and duplicated.
+/// Each stage's wire draws from the same random streams, but for different numbers of packets, so
+/// the lost and duplicated fractions are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {
@@ -53,7 +53,6 @@ pub(crate) fn a_wire_loses_the_same_part() {
     }
 }
 
-/// Runs a contest in User Mode Linux, if installed.
 pub(crate) fn netem_has_the_faults_of_a_wire() {
     let scenario = datagrams("{ to_bad = 0.05, to_good = 0.5, reorder = 0.2, reorder_by = '30 ms' }");
     let plan = Plan { scenario: &scenario, discipline: 0 };

@@ -1,13 +1,10 @@
-//! The arrows between crates, which are the permitted dependencies.
-//!
-//! A crate may use the folders that its own folder allows ([`FOLDERS`]). Some crates may use less
-//! ([`KNOWS`]). `ARCHITECTURE.md` explains both. An exception is a decision, with a reason in a
-//! file in `docs/adr`.
+//! The arrows between crates, which are the permitted dependencies. `ARCHITECTURE.md` explains
+//! [`FOLDERS`] and [`KNOWS`]. A file in `docs/adr` has the reason for each exception.
 
 use super::breach::Breach;
 use super::tree::{Crate, Tree};
 
-/// Each folder of crates, and the folders on whose crates it may depend.
+/// Each folder of crates, and the folders whose crates they may use.
 const FOLDERS: &[(&str, &str)] = &[
     ("foundation", "foundation"),
     ("simulator", "foundation simulator"),
@@ -17,12 +14,12 @@ const FOLDERS: &[(&str, &str)] = &[
     ("proof", "foundation simulator gateway proof"),
 ];
 
-/// Permitted dependencies that [`FOLDERS`] does not allow: crate, and the crate on which it
-/// depends. A lab puts the gateway's datapath between real hosts.
+/// Permitted exceptions to [`FOLDERS`]: a crate, and the crate on which it depends. A lab puts the
+/// gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 
-/// Crates that may use less than their folder permits, and all internal crates that they may use.
-/// Other crates may use all that their folder permits; cargo refuses cycles.
+/// Stricter rules for some crates: their names, and the only internal crates on which they may
+/// depend.
 pub const KNOWS: &[(&str, &str)] = &[
     ("core parameters-macro figures web", ""),
     ("document metrics testing wire", "core"),

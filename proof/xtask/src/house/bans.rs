@@ -3,10 +3,10 @@
 use super::breach::Breach;
 use super::tree::{File, Tree};
 
-/// A ban: the beginning or end of a path, the exempt files, the texts (separated by `,`), and the
-/// reason.
+/// A ban: the beginning or end of a path, the beginning of exempt paths, the texts (separated by
+/// `,`), and the reason.
 ///
-/// A `~` is removed from a text; without it, this file would break the ban.
+/// Each `~` is removed from a text, so that this file does not break the ban.
 const BANS: &[(&str, &str, &str, &str)] = &[
     ("", NOWHERE, FOLDERS, "a folder of one machine; use a path relative to the repository"),
     ("", NOWHERE, MIRRORS, "a source of packages belongs in the machine's own configuration"),
@@ -26,7 +26,6 @@ const EXTREMES: &str = "const ~MOST_,const ~LARGEST_,const ~LONGEST_,const ~GREA
     const ~LEAST_,const ~FEWEST_,const ~SMALLEST_,const ~SHORTEST_";
 const NAMESPACES: &str = "unshare~_unsafe,Unshare~Flags,libc::~unshare,CLONE_~NEWNET";
 
-/// The permitted sources of packages in a lock file.
 const PUBLIC: &[&str] = &["https://github.com/rust-lang/crates.io-index\"", "https://registry.npmjs.org/"];
 
 /// Checks that no file has a banned text, and that lock files name only public sources.
@@ -53,8 +52,8 @@ fn lines(file: &File, is_found: impl Fn(&str) -> bool, message: &str) -> Vec<Bre
     found.map(|(at, _)| Breach::at(&file.path, at + 1, message)).collect()
 }
 
-/// Does `line` contain `text`? If `text` is a path, it must not continue a longer path: `/a/` is
-/// not found in `docs/a/`.
+/// Does `line` contain `text`? A path must not continue a longer path: `/a/` is not found in
+/// `docs/a/`.
 fn has(line: &str, text: &str) -> bool {
     let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c));
     line.match_indices(text).any(|(at, _)| !text.starts_with('/') || !is_inside(&line[..at]))

@@ -23,7 +23,7 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The paths of two or more names in a source, with import groups expanded.
+/// The paths in a source, such as `a::b`, with import groups expanded.
 pub fn paths(source: &str) -> Vec<String> {
     let (mut found, mut word, mut is_new_name) = (Vec::new(), String::new(), false);
     let mut groups: Vec<String> = Vec::new(); // per open brace, the path of its contents

@@ -14,7 +14,7 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The beginnings of the lines above quotations: for an entire file, and for a passage.
+/// The beginnings of the lines above quotations: of an entire file, and of a part.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
 /// The index of the decisions, which are in the same folder. Each decision needs all [`SECTIONS`].
@@ -58,8 +58,8 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that the contents of the site include every page below `docs`: by a link to the page, or
-/// by a marker for all pages of the page's folder.
+/// Checks that the contents of the site include every page below `docs`, by a link or by a marker
+/// for all pages of its folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();
@@ -153,7 +153,6 @@ pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
 mod tests {
     use super::*;
 
-    /// The lines of the breaches of `page`, in a tree with other files.
     fn lines(check: super::super::Check, page: &str) -> Vec<usize> {
         let text = "# A title\n## `[link]` and *more*\n## Twice\n## Twice\n```\n# code\n```\n## See [x](a.rs), now\n";
         let others = [("b.md", text), ("a.rs", "pub struct Name;\n\nfn b() {}\n"), ("docs/d/x.md", "")];

@@ -5,7 +5,6 @@ use super::breach::Breach;
 use super::code;
 use super::tree::{File, Tree};
 
-/// The most lines in a file before its tests.
 const MAX_LINES: usize = 600;
 
 const EMPTY_WORDS: &[&str] =

@@ -1,7 +1,5 @@
-//! The house rules, as checks.
-//!
-//! A rule checks the [`Tree`] and returns its breaches; none if the tree keeps the rule. Only rules
-//! in [`RULES`] are checked.
+//! The house rules. A rule checks the [`Tree`] and returns its breaches. Only rules in [`RULES`]
+//! are checked.
 
 pub mod arrows;
 pub mod bans;
@@ -54,9 +52,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 /// The root of this repository.
 pub fn root() -> PathBuf {
-    // The root is two folders above xtask's manifest. Cargo passes the manifest's folder to a
-    // program that it runs. It has priority, since the compiled-in folder may be that of another
-    // checkout that shares the target folder.
+    // The variable has priority: the compiled-in folder may be that of another checkout that shares
+    // the target folder.
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
     manifest.ancestors().nth(2).map(PathBuf::from).unwrap_or(manifest)

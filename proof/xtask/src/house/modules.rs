@@ -7,13 +7,12 @@ use super::code::paths;
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files of a crate that may import each other in a cycle.
+/// The maximum number of files in a cycle of imports.
 const MAX_FILES: usize = 4;
 
 /// The files of a crate by module, such as `dropper::red`. The root has no name.
 type Files<'a> = BTreeMap<String, &'a File>;
 
-/// The files of each crate in one of its folders, such as `/src/`.
 fn crates<'a>(tree: &'a Tree, folder: &str) -> BTreeMap<&'a str, Files<'a>> {
     let mut crates: BTreeMap<&str, Files<'_>> = BTreeMap::new();
     for file in tree.ending(".rs") {
@@ -47,7 +46,7 @@ pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that at most [`MAX_FILES`] files of a crate import each other, and none in the simulator.
+/// Checks that at most [`MAX_FILES`] files import each other in a cycle; in the simulator, none.
 pub fn check_circles(tree: &Tree) -> Vec<Breach> {
     let limit = |krate: &str| if krate == "simulator/sim" { 1 } else { MAX_FILES };
     crates(tree, "/src/").iter().flat_map(|(krate, files)| circles(files, limit(krate))).collect()
@@ -80,7 +79,6 @@ fn circles(files: &Files<'_>, limit: usize) -> Vec<Breach> {
     circles.iter().filter(|circle| circle.len() > limit).map(breach).collect()
 }
 
-/// The file to which `path`, as used in `module`, leads.
 fn imported<'a>(module: &str, path: &str, files: &'a Files<'_>) -> Option<&'a str> {
     let mut at = module.to_string();
     for (depth, name) in path.split("::").enumerate() {

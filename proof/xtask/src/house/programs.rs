@@ -1,13 +1,12 @@
-//! Checks the direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
-//!
-//! The rule `arrows` applies to each crate; this rule applies to the programs that people install.
-//! Dev-dependencies do not count, since `Cargo.lock` does not list those of external libraries.
+//! Checks the direct and indirect dependencies of the programs that people install, as resolved in
+//! `Cargo.lock`. Dev-dependencies do not count, since `Cargo.lock` does not list those of external
+//! libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;
 use std::collections::BTreeMap;
 
-/// Each program, and the crates that it must not contain. A `*` at the end matches any ending.
+/// Programs, and the crates that they must not contain. A `*` matches any ending of a name.
 const WITHOUT: &[(&str, &str)] = &[
     (
         "fairwire-gateway",
@@ -20,8 +19,7 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// Crates, and the crates that they must contain. The lab in `fairwire-experiment` runs the
-/// gateway's datapath.
+/// Crates, and a crate that each must contain. The lab runs the gateway's datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 
 /// Checks that each program lacks the forbidden crates, and contains the required crates.
@@ -55,7 +53,7 @@ fn bans(words: &str, name: &str) -> bool {
     words.split_whitespace().any(is_named)
 }
 
-/// The packages of a `Cargo.lock` with their dependencies, all versions of a package together.
+/// The dependencies of each package, over all versions.
 type Libraries<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 fn libraries(lock: &str) -> Libraries<'_> {

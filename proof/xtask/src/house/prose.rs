@@ -92,8 +92,8 @@ fn is_item(text: &str) -> bool {
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// The text in each line of a page, or of a source's comments. Code between backquotes becomes one
-/// word, and links are replaced by their text. A line without text is empty.
+/// The prose of each line, empty without prose. Code between backquotes becomes one word, and links
+/// are replaced by their text.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {
@@ -119,7 +119,7 @@ fn texts(text: &str, is_rust: bool) -> Vec<String> {
     texts.collect()
 }
 
-/// The words of a text. Names are split at `_`, and between a lower-case and an upper-case letter.
+/// The words of `text`. Names are split at `_`, and between a lower-case and an upper-case letter.
 fn words(at: usize, text: &str) -> Vec<(usize, &str)> {
     let (mut words, mut begin, mut before) = (Vec::new(), 0, ' ');
     for (end, c) in text.char_indices().chain([(text.len(), ' ')]) {

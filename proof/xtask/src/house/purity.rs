@@ -1,8 +1,5 @@
 //! Checks that pure crates read no clock, environment, file or socket, start no thread, and print
 //! nothing.
-//!
-//! `clippy.toml` bans `Instant::now` and `SystemTime::now` by type. This check bans names, and
-//! needs no lint.
 
 use super::breach::Breach;
 use super::code::{has_word, lines};

@@ -16,7 +16,6 @@ pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }
 
-/// The type of a class, known from its base class in `fairwire.own`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Dropper,
@@ -111,7 +110,7 @@ impl Classes {
         self.0.iter().find(|class| class.text == text).cloned()
     }
 
-    /// Adds `class` with `arguments`. Returns the text that finds it.
+    /// Adds a class. Returns the text that identifies the class in a scenario.
     pub(super) fn add(
         &mut self,
         class: &Bound<'_, PyType>,
@@ -145,8 +144,7 @@ impl Classes {
     }
 }
 
-/// Warns of a method whose name is nearly that of a method that fairwire calls. It is probably
-/// misspelt, and never called.
+/// Warns of a method whose name is nearly that of a method that fairwire calls.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;
@@ -171,7 +169,6 @@ fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     Ok(())
 }
 
-/// Rejects arguments that the class does not accept, before anything runs.
 fn fits(class: &Bound<'_, PyType>, arguments: &Bound<'_, PyDict>) -> PyResult<()> {
     let signature = class.py().import("inspect")?.call_method1("signature", (class,))?;
     signature.call_method("bind", (), Some(arguments)).map(drop).map_err(|error| {

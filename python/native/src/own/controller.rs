@@ -146,8 +146,8 @@ struct State {
     pace: Option<f64>,
 }
 
-/// The law of one flow. The Python object's decisions are read after each call, since the sender
-/// uses them often.
+/// The controller of one flow. Its state is copied from Python after each call, since the sender
+/// reads it often.
 struct Law {
     own: Option<Own>,
     state: State,
@@ -176,7 +176,6 @@ impl Law {
         Ok(own)
     }
 
-    /// Calls `method` with the result of `argument`, and reads the decisions.
     fn call(&mut self, method: &str, now: Time, argument: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) {
         let Some(own) = &self.own else { return };
         self.state = own.call(now, self.state, |py| {

@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::Arc;
 
-/// The law of a dropper: an object of a class, and the methods that the class defines.
 pub(super) struct Law {
     own: Own,
     on_arrival: Option<Py<PyAny>>,
@@ -49,7 +48,6 @@ impl Law {
         })
     }
 
-    /// The object of the arriving `packet`.
     fn arriving(&mut self, py: Python<'_>, packet: &fairwire_core::Packet) -> PyResult<Py<Packet>> {
         if let Some(object) = &self.arriving {
             return Ok(object.clone_ref(py));

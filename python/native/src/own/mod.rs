@@ -2,8 +2,7 @@
 //!
 //! A class may appear wherever a scenario takes a name. The scenario parser sees the entry
 //! `python`, whose parameter `class` is a text that identifies the class. The [`Classes`] of a
-//! scenario map this text to the class, within the [scope](within) of one parse or one run. So no
-//! class is registered, and nothing remains of it after its scenario.
+//! scenario map this text to the class, within the [scope](within) of one parse or one run.
 
 mod class;
 mod controller;

@@ -16,7 +16,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// A new object. The attributes of its link or flow are set before `__init__`.
+    /// Makes an object of `class`. The attributes in `place` are set before `__init__`.
     pub(super) fn new(
         py: Python<'_>,
         class: &Class,
@@ -32,7 +32,6 @@ impl Own {
         Ok(Own { object: object.unbind(), name, run: run.clone() })
     }
 
-    /// The object's method `name`; `None` if it is inherited from the base class.
     pub(super) fn method(&self, py: Python<'_>, kind: Kind, name: &str) -> PyResult<Option<Py<PyAny>>> {
         let object = self.object.bind(py);
         let inherited = object.get_type().getattr(name)?.is(&kind.base_class(py)?.getattr(name)?);
@@ -53,7 +52,6 @@ impl Own {
         })
     }
 
-    /// The error for an invalid result of `method`.
     pub(super) fn nonsense(&self, method: &str, given: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
         let given = given.repr().map_or_else(|_| "something".into(), |text| text.to_string());
         PyTypeError::new_err(format!("{}.{method} returned {given}; allowed: {allowed}", self.name))

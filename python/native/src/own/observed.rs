@@ -1,4 +1,4 @@
-//! The runs of a contest. Each is in the scope of its classes.
+//! The runs of a contest, each in the scope of the contest's Python classes.
 
 use super::class::Classes;
 use super::packet::seconds;
@@ -9,7 +9,6 @@ use fairwire_scenario::{Observer, Observers, RunId};
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Observes like `inner`, and keeps the exception that ended a run.
 pub(crate) struct Observed<'a> {
     classes: &'a Classes,
     stop: &'a Arc<Stop>,
@@ -17,7 +16,6 @@ pub(crate) struct Observed<'a> {
     failed: Mutex<Option<Failed>>,
 }
 
-/// A run that an exception ended.
 pub(crate) struct Failed {
     discipline: String,
     seed: u64,
@@ -29,8 +27,8 @@ impl<'a> Observed<'a> {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
-    /// Calls `go`, which performs the run `which` on this thread, and keeps the exception that ends
-    /// the run.
+    /// Performs the run `which` on this thread by calling `go`. If an exception ends the run, keeps
+    /// the exception.
     pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
         let run = Arc::new(Run::new(self.stop));
         if self.classes.is_empty() {
@@ -55,7 +53,6 @@ impl<'a> Observed<'a> {
 }
 
 impl Failed {
-    /// The exception, with the `result` of the finished runs, and a note that names the failed run.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
         let Failed { discipline, seed, failure } = self;
         let note = format!(

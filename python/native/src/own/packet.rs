@@ -18,7 +18,6 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// The Python object for `packet`, which has number `number` at its queue.
     pub(super) fn new(py: Python<'_>, number: u64, packet: &fairwire_core::Packet) -> PyResult<Py<Self>> {
         Py::new(
             py,

@@ -12,14 +12,13 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// An object of a class, and the packets that it holds.
 pub(super) struct Full {
     own: Own,
     enqueue: Py<PyAny>,
     dequeue: Py<PyAny>,
     ready_at: Option<Py<PyAny>>,
     idle: Option<Py<PyAny>>,
-    /// The requests to `drop` and to `mark` that a call makes.
+    /// The calls of `drop` and `mark` by a method of the class.
     orders: Py<PyList>,
     held: BTreeMap<u64, (fairwire_core::Packet, Py<Packet>)>,
     bytes: u64,
@@ -72,7 +71,6 @@ impl Full {
         self.held.get(&number).filter(|(_, object)| object.is(packet)).map(|_| number)
     }
 
-    /// Drops and marks packets as requested. `arrival` is the arriving packet.
     fn carry_out(&mut self, py: Python<'_>, arrival: Option<u64>, signals: &mut dyn Signals) -> PyResult<()> {
         let orders = self.orders.bind(py);
         if orders.is_empty() {

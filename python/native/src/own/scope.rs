@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Ends the runs of a contest.
+/// The signal that ends the runs of a contest.
 #[derive(Default)]
 pub(crate) struct Stop {
     flag: AtomicBool,
@@ -16,7 +16,6 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// The flag that ends the runs once it is set.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }
@@ -27,7 +26,6 @@ impl Stop {
         self.threads().iter().for_each(|thread| thread.interrupt(py));
     }
 
-    /// Calls `what`, which is a run on this thread.
     pub(super) fn on_this_thread<T>(&self, what: impl FnOnce() -> T) -> T {
         keeping_state(|thread| {
             self.threads().push(thread);
@@ -55,24 +53,22 @@ pub(crate) struct Failure {
 }
 
 impl Run {
-    /// A run that `stop` ends.
     pub(crate) fn new(stop: &Arc<Stop>) -> Self {
         Run { stop: stop.clone(), failure: Mutex::default() }
     }
 
-    /// Should the run end, so Python is not called any more?
+    /// Should the run end? If so, Python is not called any more.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.flag.load(Ordering::Relaxed)
     }
 
-    /// Ends this run, and all others that were started with it. Only the first exception is kept.
+    /// Ends this run, and all runs that share its [`Stop`]. Only a run's first exception is kept.
     pub(crate) fn fail(&self, _: Python<'_>, error: PyErr, at: Time) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(Failure { error, at });
         self.stop.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Did an exception end the run?
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -99,7 +95,6 @@ thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
 }
 
-/// Restores the previous scope when dropped, even after a panic.
 struct Before(Option<Scope>);
 
 impl Drop for Before {
@@ -108,14 +103,12 @@ impl Drop for Before {
     }
 }
 
-/// Runs `what` with these `classes` as part of `run`.
 pub(crate) fn within<T>(classes: &Classes, run: &Arc<Run>, what: impl FnOnce() -> T) -> T {
     let scope = Scope { classes: classes.clone(), run: run.clone() };
     let _before = Before(SCOPE.replace(Some(scope)));
     what()
 }
 
-/// The run of this thread, or a new one.
 pub(super) fn run() -> Arc<Run> {
     SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.run.clone())).unwrap_or_default()
 }

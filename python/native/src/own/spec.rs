@@ -20,7 +20,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Adds the catalogue entries for classes. Called once, before any lookup.
+/// Must be called once, before any lookup.
 pub(crate) fn register() -> PyResult<()> {
     catalogue::register::<DropperSpec>(about("a dropper that is a class of Python"))
         .and_then(|()| catalogue::register::<QueueSpec>(about("a whole queue that is a class of Python")))
@@ -28,7 +28,7 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A dropper that replaces a class whose `__init__` failed. The run has ended.
+/// The dropper in place of one whose `__init__` failed. The run has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}
@@ -121,7 +121,6 @@ impl DisciplineSpec for QueueSpec {
     }
 }
 
-/// The result of `make`. An exception ends the run.
 fn made<T>(run: &Run, make: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
     Python::attach(|py| make(py).map_err(|error| run.fail(py, error, fairwire_core::Time::ZERO)).ok())
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-/// The labels of compared disciplines. A class gets a label as its name in results.
+/// The labels of compared disciplines. A class's label is its name in results.
 type Labels = Vec<String>;
 
 enum Place {
@@ -16,7 +16,6 @@ enum Place {
 }
 
 impl Place {
-    /// The location under `key`, which may be a dotted path.
     fn under(key: &str) -> Self {
         match key.rsplit('.').next() {
             Some("disciplines") => Place::Compared(Labels::new()),
@@ -25,7 +24,6 @@ impl Place {
         }
     }
 
-    /// Rejects a class of a type that is not expected here.
     fn check(&self, class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
         let is_control = matches!(self, Place::Control);
         if is_control == (kind == Kind::Controller) {
@@ -37,8 +35,8 @@ impl Place {
     }
 }
 
-/// `value`, given under `key`, with each class replaced by its catalogue entry. The classes are
-/// added to `classes`.
+/// Returns `value`, which is under `key`, with each class replaced by its catalogue entry. Adds the
+/// classes to `classes`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
@@ -82,8 +80,8 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// Returns `others` with the catalogue entry of `class` added. The `arguments` are those of the
-/// class and of the entry.
+/// Returns `others` with the catalogue entry of `class`. `arguments` has the arguments of the class
+/// and the parameters of the entry.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,
@@ -110,8 +108,8 @@ fn named<'py>(
     Ok(others.into_any())
 }
 
-/// The name of `class` in results. The name of a scheduler precedes the class's name, and a number
-/// follows if the name is taken.
+/// The name of `class` in results: the scheduler's name, if any, then the class's name. A number
+/// follows if that name is taken.
 fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
     let name = class.name()?.to_string();
     let scheduler = table.get_item("scheduler")?.and_then(|given| given.extract::<String>().ok());

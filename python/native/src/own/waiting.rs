@@ -35,8 +35,7 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Locks the copy, only for work without Python calls, so the holder never waits for the
-    /// interpreter.
+    /// Locks the copy. The holder must not call Python, so that it never waits for the interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,7 +64,6 @@ impl Waiting {
         Some(object)
     }
 
-    /// The key of `packet`; `None` if the packet is not queued here.
     pub(super) fn key(&self, packet: &Bound<'_, Packet>) -> Option<Key> {
         let kept = self.kept();
         let (object, key, _) = kept.packets.get(&packet.get().number())?;

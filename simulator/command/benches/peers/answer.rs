@@ -43,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// The needed fields of a report. Others, with up to a million flows, are skipped.
+/// fairwire's JSON report. Other fields, with up to a million flows, are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

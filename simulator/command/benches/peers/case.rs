@@ -1,4 +1,4 @@
-//! The dumbbells, defined as scenarios in `proof/suite/peers`, and their parameters for each
+//! The dumbbells, which scenarios in `proof/suite/peers` define, and their parameters for each
 //! simulator.
 
 use crate::answer::Dialect;
@@ -9,7 +9,6 @@ use fairwire_scenario::{Delays, FlowSpec, Overrides, load};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// One size of the dumbbell, from its scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     /// The name of the case, and of its file.
@@ -25,12 +24,12 @@ pub(crate) struct Case {
     /// The simulated time.
     pub lasts: Duration,
     has_access: bool,
-    /// The subset that ns-3 simulates, if it can.
+    /// The reduced case for ns-3; `None` if ns-3 cannot simulate the case.
     pub in_ns3: Option<InNs3>,
 }
 
-/// The subset that ns-3 simulates. It lasts a shorter time, because ns-3 is slow, and its flows
-/// share pairs of hosts, because ns-3 simulates that layout faster.
+/// The reduced case that ns-3 simulates. It is shorter, because ns-3 is slow. The flows share pairs
+/// of hosts, because ns-3 simulates that layout faster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
     /// The number of pairs of hosts; 0 for one pair per flow.
@@ -41,7 +40,6 @@ pub(crate) struct InNs3 {
 
 pub(crate) const COMPARED: [&str; 4] = ["nine", "nine-lean", "thousand", "ten-thousand"];
 
-/// The subset of these cases that ns-3 simulates.
 const IN_NS3: [(&str, InNs3); 3] = [
     ("nine", InNs3 { hosts: 0, lasts: Duration::from_secs(100) }),
     ("thousand", InNs3 { hosts: 32, lasts: Duration::from_secs(2) }),
@@ -53,11 +51,10 @@ const IN_NS3: [(&str, InNs3); 3] = [
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 
-/// The case with a hundred thousand flows that ends before they send.
+/// A case with a hundred thousand flows, which ends before the flows send.
 pub(crate) const SET_UP: &str = "set-up";
 
 impl Case {
-    /// The case of this name, from the checkout at `root`.
     pub(crate) fn read(name: &'static str, root: &Path) -> Result<Case, Failure> {
         let file = root.join(format!("proof/suite/peers/{name}.toml"));
         let scenario = load(&file, &Overrides::default())?;
@@ -160,7 +157,7 @@ pub(crate) fn has_ns2() -> bool {
     started.is_ok_and(|status| status.success())
 }
 
-/// Our program for ns-3, compiled against the installed version; `None` without ns-3 or a compiler.
+/// `None` without ns-3 or a compiler.
 pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
     let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];

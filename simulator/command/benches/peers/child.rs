@@ -2,8 +2,7 @@
 //!
 //! For *all* children that a process has waited for, the kernel reports the sum of their CPU times
 //! and the maximum of their memory. Each program therefore runs under another instance of this
-//! benchmark, which waits for no other program. That instance also parses the program's output,
-//! because a report on a million flows is long.
+//! benchmark, which waits for no other program.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -32,8 +31,6 @@ impl Took {
     }
 }
 
-/// Runs `command` under another instance of this benchmark, which measures it and parses its output
-/// in `dialect`.
 pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
     let arguments = [MEASURE, dialect.name(), "--"];

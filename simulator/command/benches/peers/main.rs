@@ -1,8 +1,5 @@
-//! `make bench-peers`: fairwire against ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and by
-//! itself on up to a million.
-//!
-//! `cargo bench -p fairwire --bench peers -- --help` shows the options; `proof/bench/README.md`
-//! explains the measurements and their reasons.
+//! `make bench-peers`: compares fairwire with ns-2 and ns-3 on dumbbells of 10 to 10 000 flows, and
+//! measures fairwire alone on up to a million. `proof/bench/README.md` explains the measurements.
 
 mod answer;
 mod case;
@@ -160,7 +157,6 @@ fn slower_of_two(case: &Case, root: &Path) -> Result<Took, Failure> {
     both.max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).ok_or_else(|| "ours can run every case".into())
 }
 
-/// Runs only fairwire, with 10 flows to a million.
 fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     let rungs = LADDER.into_iter().map(|name| Case::read(name, root)).collect::<Result<Vec<_>, _>>()?;
     let mut runs: Vec<Vec<Took>> = vec![Vec::new(); rungs.len()];
@@ -174,7 +170,7 @@ fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     Ok(rows.map(|(case, runs)| Row::new(&Contestant::Fairwire, case, runs, None)).collect())
 }
 
-/// CPU seconds of a hundred thousand flows that hardly send.
+/// CPU seconds of each run of [`SET_UP`].
 fn set_up(rounds: u32, root: &Path) -> Result<Vec<f64>, Failure> {
     let case = Case::read(SET_UP, root)?;
     let one = |_| Ok(slower_of_two(&case, root)?.cpu_s);

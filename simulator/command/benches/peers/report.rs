@@ -23,7 +23,7 @@ pub(crate) struct Row {
     pub runs: Vec<Took>,
     /// Bottleneck packets per CPU second.
     pub packets_per_cpu_s: Spread,
-    /// fairwire's speed divided by this simulator's, round by round.
+    /// fairwire's speed divided by this simulator's speed in the same round.
     pub ratio: Option<Spread>,
 }
 
@@ -70,12 +70,10 @@ impl Row {
         1e9 / self.packets_per_cpu_s.median
     }
 
-    /// The maximum peak memory of these runs, bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.runs.iter().map(|run| run.peak_rss_bytes).max().unwrap_or(0)
     }
 
-    /// Events per bottleneck packet, if the simulator counts events.
     pub(crate) fn events_per_packet(&self) -> Option<f64> {
         let answer = &self.runs.first()?.answer;
         answer.events.map(|events| events as f64 / answer.packets_out as f64)
@@ -100,18 +98,19 @@ impl Row {
     }
 }
 
-/// All measurements; rows are stored by the name of their case.
+/// The rows of all measurements.
 #[derive(Default)]
 pub(crate) struct Report {
     /// The compared cases.
     pub compared: BTreeMap<&'static str, Vec<Row>>,
     /// The measurements of fairwire alone, in the order of [`LADDER`].
     pub ladder: Vec<Row>,
-    /// CPU seconds of each run that only sets up.
+    /// CPU seconds of each run of the case `set-up`.
     pub set_up_s: Vec<f64>,
 }
 
-/// Cases, peers, and the minimum of fairwire's packets per CPU second as a multiple of the peer's.
+/// A case, another simulator, and the minimum of fairwire's packets per CPU second divided by that
+/// simulator's.
 const RATIOS: [(&str, &str, f64); 5] = [
     ("nine", "ns-2", 8.0),
     ("nine", "ns-3", 120.0),
@@ -122,16 +121,16 @@ const RATIOS: [(&str, &str, f64); 5] = [
 
 /// The maximum peak memory with ten thousand flows, bytes.
 const MAX_MEMORY: u64 = 1_000_000_000;
-/// The maximum ratio of the cost per packet with a million flows to that with a thousand.
+/// The maximum cost per packet with a million flows, divided by that with a thousand.
 const MAX_GROWTH: f64 = 2.5;
 /// The maximum memory per flow with a million flows, bytes.
 const MAX_PER_FLOW: f64 = 2048.0;
 /// The maximum CPU seconds to set up a hundred thousand flows, including starting the process and
 /// writing the report.
 const MAX_SET_UP_S: f64 = 0.05;
-/// The maximum relative difference in delivered packets between ns-2 and fairwire. If it is larger,
-/// they did not simulate the same thing. With ten thousand flows, random start times differ, and
-/// the two seconds consist mostly of starts.
+/// The maximum relative difference in delivered packets between ns-2 and fairwire. Beyond it, they
+/// did not simulate the same thing. With ten thousand flows, the two seconds are mostly starts, at
+/// random times that differ.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -181,8 +180,8 @@ impl Report {
         self.compared.get(case)?.iter().find(|row| row.simulator == simulator)
     }
 
-    /// Reports differences in delivered packets. Speeds are not comparable if two simulators did
-    /// not simulate the same thing.
+    /// Finds cases in which fairwire and ns-2 did not simulate the same thing, so that speeds are
+    /// not comparable.
     fn different_work(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for case in self.compared.keys() {
@@ -198,8 +197,8 @@ impl Report {
         broken
     }
 
-    /// Checks the memory per flow with a million flows, and the cost per packet, compared with the
-    /// cheaper of the two cases of a thousand flows.
+    /// Checks the memory per flow and the cost per packet with a million flows. The cost is
+    /// compared with the cheaper case of a thousand flows.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };
@@ -217,8 +216,7 @@ impl Report {
         broken
     }
 
-    /// Writes the measurements into the record. Entries that were not measured this time stay
-    /// there.
+    /// Entries that were not measured this time stay in the record.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

@@ -7,7 +7,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Completions of `current`: the keys of its table or, in a list, the names of its elements.
+/// Completions of `current`: the keys of the table that contains it or, in a list, the elements'
+/// names.
 pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str().filter(|current| !current.contains('=')) else { return Vec::new() };
     let spec = scenario().and_then(|path| Some(load(&path, &Overrides::default()).ok()?.spec().clone()));

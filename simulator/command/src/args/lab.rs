@@ -100,7 +100,6 @@ pub(crate) struct ShellArgs {
     pub command: Vec<OsString>,
 }
 
-/// The network on the far side of a shell's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Outside {
     /// This machine's network if that is permitted, otherwise a relay.

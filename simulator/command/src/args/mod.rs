@@ -104,8 +104,6 @@ Examples:
   fairwire play scenarios/mixed-rtt.toml
   fairwire play scenarios/lessons/01-distance.toml --port 8000 --no-open";
 
-/// The version and the engine. Builds of the same version may simulate differently; builds with the
-/// same engine do not.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{}\nengine {} (simulated results agree where this does)", env!("CARGO_PKG_VERSION"), ENGINE)
 });

@@ -77,7 +77,6 @@ impl PlotArgs {
         }
     }
 
-    /// The format for a paper, if `--bare` or `--width` is given.
     pub(crate) fn paper(&self) -> Option<Paper> {
         let width = match self.width {
             Some(Columns::TwoColumn) => Width::TwoColumns,

@@ -5,14 +5,14 @@ use fairwire_document::shortened;
 use fairwire_terminal::failure::Failure;
 use std::ops::RangeInclusive;
 
-/// The shortest contest, in seconds: a dozen round trips of 32 ms, the default. In less, nothing
+/// The shortest contest, in seconds: a dozen round trips of the default 32 ms. In less, nothing
 /// settles.
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 3600.0;
 /// The smallest and largest packets that the lab sends, in bytes.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
 
-/// The changes of `--set`. An error if a change undoes an earlier one.
+/// Refuses a change of `--set` that overrides an earlier one.
 pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
     let steps = |change: &str| -> Vec<String> {
         let path = change.split_once('=').map_or(change, |(path, _)| path);
@@ -66,7 +66,6 @@ fn number(text: &str, allowed: RangeInclusive<f64>) -> Result<f64, String> {
     text.trim().parse().ok().filter(|number| allowed.contains(number)).ok_or_else(refuse)
 }
 
-/// The length of a packet in the lab, in bytes.
 pub(super) fn packet(text: &str) -> Result<u32, String> {
     let size: Size = text.parse().map_err(|error| format!("{error}"))?;
     let bytes =

@@ -52,7 +52,6 @@ pub(crate) fn open() -> Cache {
     cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_CACHE_BYTES, SystemTime::now))
 }
 
-/// The reason, for the user, why results are not kept; `None` if they are.
 pub(crate) fn problem(cache: &Cache) -> Option<String> {
     match cache_folder() {
         None => Some(format!("there is no folder for them: {ADVICE}")),

@@ -18,8 +18,6 @@ use std::path::Path;
 /// The numbers of draws of `--quick` and of `--full`.
 const DRAWS: [u32; 2] = [8, 32];
 
-/// Draws values of the settings that papers leave open, and shows in how many draws each claim
-/// holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv | Format::Latex) {
         return Err(Failure::user(
@@ -100,7 +98,6 @@ fn record(folder: &Path, study: &Study, found: &Calibration) -> Result<(), Failu
     Ok(())
 }
 
-/// One line per claim, followed by the overall findings.
 fn table(study: &Study, found: &Calibration) -> String {
     let columns = terminal::columns().min(120);
     let mut out = bold(&wrapped(&format!("{}: {}", study.spec.paper, study.spec.title), columns, "  "));

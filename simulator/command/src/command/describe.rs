@@ -15,7 +15,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Names the commands that list the allowed names.
 pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` show the names";
 
 /// Longer lines are hard to read.
@@ -106,7 +105,6 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The index entries of schedulers and of the keys that all disciplines share.
 fn of_schedulers() -> String {
     let mut index = String::from(
         "\n# The schedulers\n\nThey are what `scheduler` names, and what comes before the `+` of `drr+faba`. Any serves any dropper: see \
@@ -142,8 +140,6 @@ fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     Ok(index)
 }
 
-/// Adds the pages of all components of this kind. Returns their section of the index, below
-/// `heading`.
 fn of_kind(kind: &str, heading: &str, files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = format!("\n{heading}\n\n| name | what it is | source |\n|---|---|---|\n");
     for Part { name, summary, source, .. } in parts::all().filter(|part| part.kind == kind) {
@@ -220,8 +216,6 @@ fn begins_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ") || number.len() < line.len() && number.starts_with(". ")
 }
 
-/// Describes each parameter: name, unit and default on one line, followed by the meaning, the
-/// allowed values and the source of the default.
 fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {

@@ -61,7 +61,7 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
             },
         }
     }
-    // A mistake in an option is the same for every file.
+    // Every file reports the same mistake in an option, which is shown once.
     let mut shown = BTreeSet::new();
     wrong.retain(|error| shown.insert(error.to_string()));
     let mut wrong = wrong.into_iter();
@@ -113,8 +113,7 @@ fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     }
 }
 
-/// Runs the files in turn, and ends with one line for each. After Ctrl-C, finished runs are
-/// reported.
+/// Runs `files` one after the other. After Ctrl-C, reports the finished runs.
 pub(super) fn carry_out(files: &[File], order: RunOptions<'_>, quiet: bool) -> Result<Ending, Failure> {
     let (whole, sequence) = (Part::whole(), Sequence::default());
     let all: f64 = files.iter().map(length).sum();
@@ -151,7 +150,7 @@ fn length(file: &File) -> f64 {
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
 }
 
-/// The outcome of a file. A failure is reported, and the other files still run.
+/// Reports a failure instead of returning it, so that the other files still run.
 fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     match run {
         Ok((judged, trouble)) => Judged { ending: trouble.map_or(judged.ending, Failure::report), ..judged },
@@ -176,7 +175,6 @@ fn word(judged: &Judged) -> &'static str {
     }
 }
 
-/// The exit of the command: an interruption, otherwise the exit of its worst file.
 fn ending(ended: &[Judged]) -> Ending {
     let is_interrupted = interrupt::is_requested().then_some(Ending::Interrupted);
     let failed = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Failed(_)));
@@ -184,7 +182,6 @@ fn ending(ended: &[Judged]) -> Ending {
     is_interrupted.or(failed).or(missed).unwrap_or(Ending::Done)
 }
 
-/// One line per file, a total, and one line per reason for which a stage omitted something.
 fn summary(files: &[File], ended: &[Judged]) -> String {
     let columns = ["file", "verdict", "agree", "unclear", "known", "differ", "expected", "not run"];
     let mut table = table::empty();
@@ -221,7 +218,6 @@ fn row(file: &File, judged: Option<&Judged>) -> Vec<Cell> {
     row
 }
 
-/// The number of cells (a discipline on a stage) that were not run.
 fn cells(judged: &Judged) -> usize {
     judged.left_out.iter().map(|left| left.disciplines.len()).sum()
 }
@@ -233,7 +229,7 @@ struct Reason<'a> {
     cells: usize,
 }
 
-/// The maximum number of files named in a reason; the others are counted.
+/// The maximum number of files named with a reason. More files are only counted.
 const NAMED: usize = 3;
 
 fn left_out(files: &[File], ended: &[Judged]) -> String {

@@ -11,26 +11,22 @@ use std::time::{Duration, Instant};
 
 /// The version of kept records. It is part of their names, so another version finds none of them.
 const FORM: &str = "run 1";
-/// The version of kept samples.
 const SAMPLES: &str = "samples 1";
 /// The minimum duration of a run that is kept, and the additional minimum per flow. Keeping a
 /// record takes about 1 ms, plus 10 us per flow: at most a fiftieth of the run's duration.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
 /// The additional minimum duration per row of samples. Keeping a row takes 0.7 us
-/// (docs/outputs.md). For samples, a fifth of the run's duration is permitted, because pictures are
-/// redrawn more often than runs are repeated.
+/// (docs/outputs.md), a fifth of this duration. Samples may cost more than records, because
+/// pictures are redrawn more often than runs are repeated.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
-/// The outputs of a scenario's runs, and the kept runs.
-///
-/// A kept run is used if its record suffices, or if its record and its samples suffice. Series and
-/// pictures are drawn from samples. An output that needs more, such as a trace, requires a new run.
+/// A kept run has a record and perhaps samples, from which series and pictures are drawn. An output
+/// that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
-    /// For each discipline: a hash of everything that its runs depend on except the seed, and the
-    /// discipline's label.
+    /// For each discipline: a hash of what its runs depend on, except the seed; and its label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
     /// The data of each new run, until the run is kept.
@@ -53,7 +49,6 @@ impl<'a> Kept<'a> {
         Kept { outputs, cache, disciplines, seeds, made: Mutex::default() }
     }
 
-    /// The key of a run; with `samples`, the key of its samples.
     fn key(&self, which: RunId<'_>, samples: Option<&str>) -> Option<String> {
         let (sha256, _) = self.disciplines.get(which.index / self.seeds)?;
         let seed = which.seed.to_string();

@@ -22,7 +22,6 @@ pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     carry_out(args, args.format, args.out.as_deref(), Part::whole(), quiet || args.watch)
 }
 
-/// Runs the contest of `args`, and writes and prints the results.
 pub(crate) fn carry_out(
     args: &ShareArgs,
     format: Format,
@@ -58,7 +57,7 @@ pub(crate) fn agent(args: Vec<String>) -> Ending {
 
 const DEFAULTS: [&str; 2] = ["tail-drop", "faba"];
 
-/// The contest as a scenario. The link has all of the delay.
+/// The scenario of `lab share`. Only the shared link has a delay.
 fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let ShareArgs { rate, rtt, buffer, tcp, udp, packet, seconds, runs, .. } = args;
     let warm_up = warm_up(args);

@@ -80,7 +80,6 @@ fn read<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
 }
 
 impl Answers {
-    /// Takes answers from the arguments, and the others from the terminal or a pipe.
     fn of(args: &NewArgs) -> Result<Answers, Failure> {
         let mut questions = Questions::new("fairwire new");
         let given = [
@@ -123,7 +122,6 @@ impl Answers {
         (question.put)(&mut all, text).map(|()| all)
     }
 
-    /// Adds this answer, unless the scenario is valid without it and invalid with it.
     fn with_answer(&self, question: &Question, text: &str) -> Result<Answers, String> {
         let all = self.with(question, text)?;
         match all.refusal() {
@@ -149,13 +147,7 @@ struct Sender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Controller(&'static str),
-    /// A source: its name, its example, whether it uses TCP, and whether it has a rate.
-    Source {
-        name: &'static str,
-        example: &'static str,
-        is_tcp: bool,
-        has_rate: bool,
-    },
+    Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
 }
 
 const MAX_COUNT: u32 = 1000;
@@ -233,7 +225,6 @@ fn disciplines(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// The scenario as text, with each key below its description.
 fn scenario(answers: &Answers, name: &str) -> String {
     let Answers { rate, rtt, disciplines, duration, .. } = answers;
     let schema = schema();

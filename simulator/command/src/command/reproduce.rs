@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Runs the exhibits, shows the verdict on each claim, and writes everything into a folder.
 pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Failure> {
     let form = Form::of(args.format)?;
     if let Some(document) = &args.write_docs {
@@ -107,7 +106,7 @@ impl Readme<'_> {
     }
 }
 
-/// The maximum size in bytes of a README or a page of advice; a larger file is refused.
+/// The maximum size in bytes of a README or a page of advice.
 const MAX_README: u64 = 1 << 20;
 
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
@@ -132,7 +131,6 @@ fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes `filled` to `path`, unless it equals the file's current `text`.
 fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     if text != filled {
         file::write(path, filled.as_bytes())?;
@@ -141,7 +139,6 @@ fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path and text of the page of advice, if it exists next to the document of `--write-docs`.
 fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     let Some(path) = args.write_docs.as_ref().map(|document| document.with_file_name("choosing.md")) else {
         return Ok(None);
@@ -153,7 +150,6 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     Ok(Some((path, text)))
 }
 
-/// The heading of the results; empty if all their studies are built in.
 fn heading(plans: &[Plan<'_>]) -> String {
     let mut own: Vec<&Study> = Vec::new();
     for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
@@ -170,7 +166,6 @@ fn heading(plans: &[Plan<'_>]) -> String {
     }
 }
 
-/// Adds the location of the study to the command of an exhibit that is not built in.
 fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
     let Some(folder) = folder else { return };
     let own = |exhibit: &&mut Exhibit| {
@@ -204,7 +199,6 @@ impl Form {
     }
 }
 
-/// The built-in studies, or those in `folder`.
 pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     let folders = match folder {
         Some(path) => library::read(path)?,
@@ -251,7 +245,6 @@ pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Runs everything that `plans` need, `jobs` runs at a time, with progress under the name `what`.
 pub(crate) fn run(
     plans: &[Plan<'_>],
     what: &str,
@@ -305,8 +298,6 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// The claims of each exhibit, in lines of at most `columns`, and the number of claims with each
-/// verdict.
 fn claims(results: &Results, columns: usize) -> String {
     let columns = columns.min(MAX_COLUMNS);
     let mut text = String::new();
@@ -326,7 +317,6 @@ fn claims(results: &Results, columns: usize) -> String {
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
 
-/// The verdict and the claim, with the measurement below.
 fn claim(claim: &Claim, columns: usize) -> String {
     let (sign, colour) = match claim.verdict {
         Verdict::Holds => ('\u{2713}', Color::Green),
@@ -348,8 +338,8 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts on the claims of `exhibits`, by exhibit and claim, as they are recorded. An unclear
-/// claim counts as one that does not hold.
+/// The verdicts to record for the claims of `exhibits`, by exhibit and claim. An unclear claim is
+/// recorded as one that does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit

@@ -194,7 +194,6 @@ fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     }
 }
 
-/// The warm-up in words, such as `, the first 10 s not measured`; empty if there is none.
 pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
@@ -230,8 +229,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate in words. For a trace or a pattern, this is the mean rate, together with
-/// the `rate`, if given, that disciplines assume.
+/// The shared link's rate in words. For a trace or a pattern: the mean rate and, if given, the
+/// `rate` that disciplines assume.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     let typed = || link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
@@ -278,7 +277,7 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
 
 /// Reports the stages without any verdict, and the `[[agree]]` tables that were not judged for
 /// reasons other than this machine. Returns true if it reported a table, or a stage that ran a
-/// discipline that the first stage also ran.
+/// discipline of the first stage.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);
@@ -298,7 +297,6 @@ fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bo
     !open.is_empty() || uncompared.iter().any(|one| one.is_run)
 }
 
-/// Reports the expectations that failed or were not judged, and returns all verdicts.
 fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     report_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
@@ -332,7 +330,6 @@ fn report_unjudged(scenario: &Scenario, report: &Report) {
     }
 }
 
-/// A number and its noun, such as `1 run` or `2 runs`.
 pub(super) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -85,7 +85,6 @@ fn refused(error: &ShellError) -> Failure {
     }
 }
 
-/// The scenario of the given file, or else of [`base`], changed by the options.
 fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     let set = changes(args)?;
     let disciplines = args.discipline.iter().cloned().collect();
@@ -118,7 +117,6 @@ fn base(args: &ShellArgs) -> String {
     )
 }
 
-/// The options as changes to a scenario, followed by those of `--set`.
 fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     let mut both = |key: &str, value: Option<String>| {

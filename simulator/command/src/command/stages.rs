@@ -16,7 +16,6 @@ use fairwire_terminal::notice::notice;
 use std::sync::OnceLock;
 use std::sync::mpsc::Sender;
 
-/// The `requested` stages, or the simulator if there are none.
 pub(crate) fn or_simulator<'a>(requested: &'a [&'a dyn Stage]) -> Stages<'a> {
     match requested {
         [] => Stages { all: &[&Sim], are_named: false },
@@ -67,7 +66,6 @@ pub(crate) struct Done {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Runs `scenario` on each of its stages, as far as the stage supports it.
 pub(crate) fn carry_out(scenario: &Scenario, order: &StageOptions<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
     let all = stages.len() as f64;

@@ -121,7 +121,6 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The form of a drawing, selected by the extension of its file.
 #[derive(Clone, Copy)]
 enum Plot<'a> {
     Picture(&'a Path),
@@ -129,7 +128,7 @@ enum Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// Checks, before any run, that the plan can be drawn and the file written.
+    /// Checks before any run that the file can be written, and that a picture can show the plan.
     fn checked(path: &'a Path, plan: &Plan) -> Result<Self, Failure> {
         if file::check_writable("--plot", path, &["svg", "html"])? == "html" {
             return Ok(Plot::Page(path));

@@ -78,8 +78,6 @@ pub(super) struct Playing {
 }
 
 impl Playing {
-    /// The run at its start, at the highest of [`SPEEDS`] that does not exceed `speed`, or else at
-    /// the lowest.
     pub(super) fn new(scenario: Scenario, speed: f64) -> Result<Self, String> {
         let player = Player::of(scenario).map_err(|error| error.to_string())?;
         let flows = player.flows();

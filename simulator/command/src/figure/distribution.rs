@@ -44,12 +44,10 @@ pub(super) fn of_delays(table: &Table, only: &[String]) -> Vec<Panel> {
 /// Values and their counts, by panel and then by discipline.
 type Curves = BTreeMap<String, BTreeMap<usize, Vec<(f64, f64)>>>;
 
-/// Is `name` selected? All are if `only` is empty.
 pub(super) fn is_wanted(name: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|one| one == name)
 }
 
-/// The index of `name` in `all`. A missing name is appended first.
 pub(super) fn place(all: &mut Vec<String>, name: String) -> usize {
     all.iter().position(|one| *one == name).unwrap_or_else(|| {
         all.push(name);
@@ -91,7 +89,7 @@ fn steps(mut values: Vec<(f64, f64)>) -> Vec<Mark> {
         let y = below / total;
         match marks.last_mut() {
             Some(last) if last.x == x => last.y = y,
-            // Both ends of the curve are exact; a step between them is at least a thousandth.
+            // Steps below a thousandth are omitted, except at the end of the curve.
             Some(last) if y < 1.0 && y - last.y < 1.0 / MAX_POINTS as f64 => {}
             _ => marks.push(Mark { x, y, ..Mark::default() }),
         }

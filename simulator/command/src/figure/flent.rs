@@ -28,7 +28,7 @@ struct File {
 enum Cell {
     Number(f64),
     Missing(()),
-    /// A value that is not a number, which some series have.
+    /// Neither a number nor null. Only series that are not drawn may have such a value.
     Other(IgnoredAny),
 }
 
@@ -110,7 +110,6 @@ struct Of {
     scale: f64,
 }
 
-/// The meaning of a series, from its unit or, if it has none, from its name.
 fn of(name: &str, meta: &Json) -> Option<Of> {
     const RATE: Of = Of { measure: "egress", unit: "bit/s", scale: 1e6 };
     const TIME: Of = Of { measure: "ping", unit: "s", scale: 1e-3 };

@@ -41,7 +41,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Reads the results in the folder. Returns false if it contains none.
+    /// Adds the folder's results. Returns false if it has none.
     fn folder(&mut self, path: &Path) -> Result<bool, Failure> {
         let runs = path.join("runs");
         if runs.is_dir() {
@@ -58,7 +58,7 @@ impl Found {
         Ok(is_known)
     }
 
-    /// Reads the file. Returns false if its type is unknown.
+    /// Adds the file's results. Returns false if its type is unknown.
     fn file(&mut self, path: &Path) -> Result<bool, Failure> {
         if ending(path) == "json" {
             let report = bytes(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));

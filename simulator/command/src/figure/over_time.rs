@@ -1,10 +1,10 @@
 //! Samples over time, under the first seed: one panel per discipline, with one line per link, group
 //! or flow. With several stages, there is one panel per discipline and group, with one line per
-//! stage, so that the stages can be compared.
+//! stage.
 //!
 //! Rates are those of the link's output. The rate of in-order arrivals would have a spike far above
-//! the link's rate whenever a gap is filled. The link's capacity is a separate line. The axis fits
-//! the measured time, so a spike in the warm-up is cut off.
+//! the link's rate whenever a gap is filled. The axis fits the measured time, so a spike in the
+//! warm-up is cut off.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
@@ -43,8 +43,7 @@ pub(crate) struct Over<'a> {
     pub scale: f64,
     /// Is there a line for the capacity of the link?
     pub has_capacity: bool,
-    /// A gauge that each of a discipline's internal queues has. It is drawn for each of these
-    /// queues, too.
+    /// A gauge of a discipline's internal queues, drawn for each of them in addition to `measure`.
     pub of_parts: Option<&'a str>,
 }
 
@@ -73,10 +72,9 @@ impl Over<'_> {
     }
 }
 
-/// The maximum number of internal queues drawn; more lines would hide the totals.
+/// If there are more internal queues, none is drawn, because they would hide the totals.
 const MAX_PARTS: usize = 8;
 
-/// The samples of a link, a group, a flow, or an internal queue of a link's discipline.
 #[derive(Clone, Debug)]
 struct Curve {
     name: String,
@@ -202,14 +200,13 @@ pub(crate) fn over_time<'a>(
     (first.first().copied(), panels.collect())
 }
 
-/// The conditions of a picture in words, with the seed and the sampling interval of its first run.
 pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String {
     let every = Duration::from_ns((first.every_s * 1e9).round() as u64);
     let cut = measured_from.map_or("", |_| "; what is before the dashed line is not measured");
     format!("seed {}, a sample every {every}{cut}", first.seed)
 }
 
-/// The panels of one discipline on all stages. The first stage has a solid line.
+/// The panels of one discipline on all stages. Only the first stage's lines are solid.
 fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     let [first, others @ ..] = runs else { return Vec::new() };
     if others.is_empty() {

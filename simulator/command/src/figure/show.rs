@@ -67,7 +67,6 @@ pub(crate) struct Picture {
 }
 
 impl Show {
-    /// The options that write the results needed for this type.
     fn needs(self) -> &'static str {
         match self {
             Show::Rate | Show::Queue | Show::Delay => "a file of `--series`",
@@ -169,7 +168,6 @@ impl Picture {
     }
 }
 
-/// The origin of the results, if they state it.
 fn detail(found: &Found, show: Show) -> String {
     let Some(manifest) = found.report.as_ref().map(|report| &report.manifest) else { return String::new() };
     let seeds = manifest.seeds.len();
@@ -180,7 +178,6 @@ fn detail(found: &Found, show: Show) -> String {
     }
 }
 
-/// The default drawing of `show` over time, if no measure is named.
 fn usual(show: Show) -> Over<'static> {
     match show {
         Show::Queue => Over {
@@ -307,7 +304,6 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
     runs
 }
 
-/// Refuses names of `--only` and seeds that are not in the results.
 fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), Failure> {
     let (table, column) = match show {
         Show::Lines | Show::Heat => return Ok(()), // the sweep checks its own values

@@ -18,7 +18,7 @@ pub(crate) struct Sweep<'a> {
     pub axes: Vec<String>,
     /// The recorded measures of each run.
     pub measures: Vec<String>,
-    /// The rows of each cell. Each seed has one row, from the engine with the most rows.
+    /// The rows of each cell: one per seed, all from the engine with the most rows.
     cells: Vec<Vec<usize>>,
 }
 
@@ -64,8 +64,7 @@ impl<'a> Sweep<'a> {
         Sweep { table, measures, axes, cells: by_cell.into_iter().map(|(_, rows)| rows).collect() }
     }
 
-    /// The axes with at least two different values, all of which start with a number. Means may be
-    /// drawn over these axes.
+    /// The axes with at least two different values, all of which start with a number.
     pub(super) fn numeric(&self) -> Vec<String> {
         let is_one = |axis: &&String| {
             let values: Option<BTreeSet<u64>> =
@@ -105,7 +104,6 @@ impl<'a> Sweep<'a> {
         [self.table.text(rows[0], "discipline")].into_iter().chain(others).collect()
     }
 
-    /// The distinct disciplines, and the distinct values of each axis.
     pub(super) fn dimensions(&self) -> Vec<Vec<String>> {
         let disciplines: BTreeSet<String> =
             self.cells.iter().map(|rows| self.table.text(rows[0], "discipline")).collect();
@@ -113,8 +111,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// For each of the [`dimensions`](Sweep::dimensions) of which `only` names values, keeps only
-    /// the cells with one of these values.
+    /// Keeps the cells selected by `only`. If `only` names values of a
+    /// [dimension](Sweep::dimensions), a cell must have one of them.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();

@@ -33,7 +33,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Reads a file of CSV, NDJSON or Parquet, by its extension.
     pub(super) fn read(path: &Path) -> Result<Table, Failure> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read = match ending {
@@ -61,8 +60,7 @@ impl Table {
         Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
-    /// Appends the rows of `other`. A column that only one of the tables has is empty in the rows
-    /// of the other table.
+    /// Appends the rows of `other`. A column that one table lacks is empty in its rows.
     pub(super) fn append(&mut self, other: Table) {
         let (mine, theirs) = (self.len(), other.len());
         for (name, values) in other.names.into_iter().zip(other.columns) {
@@ -97,7 +95,6 @@ impl Table {
         }
     }
 
-    /// The text of a cell; empty if absent.
     pub(super) fn text(&self, row: usize, name: &str) -> String {
         self.value(row, name).map_or(String::new(), worded)
     }

@@ -138,7 +138,6 @@ impl Recorder for OfRun<'_> {
 }
 
 impl OfRun<'_> {
-    /// Maps the delays of each link, and of each flow if flows are counted, with `make`.
     fn each<T>(&self, view: &View<'_>, make: impl Fn(&str, String, &DelayHistogram) -> T) -> Vec<T> {
         let links = view.links().map(|link| make("queueing", link.name.into(), link.sojourn));
         let one_way = self.one_way.iter().flat_map(|one_way| &one_way.flows);
@@ -161,7 +160,7 @@ impl OfRun<'_> {
 
 #[derive(Debug)]
 pub(super) struct Histogram {
-    /// Discipline, seed, type of object, and its name.
+    /// The discipline, the seed, the kind of delay, and the link or flow.
     pub run: [String; 4],
     pub bins: Vec<Bin>,
 }

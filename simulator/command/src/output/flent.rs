@@ -47,7 +47,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Is the flow on at `at`? A flow that never stops is always on.
+    /// A flow without on-times is always on.
     fn is_on(&self, at: Duration) -> bool {
         self.on.is_empty() || self.on.iter().any(|on| (on.from..on.until).contains(&at))
     }
@@ -177,8 +177,8 @@ impl Files<'_> {
 }
 
 impl Sampled {
-    /// Adds data from the run's report. The ping time of a sample is its queueing delay plus the
-    /// shortest round-trip time in the empty network.
+    /// Adds the data from `report`. A ping time is the queueing delay plus the shortest round-trip
+    /// time in the empty network.
     fn completed(mut self, report: &Report) -> Self {
         let is_of = |run: &&RunRecord| {
             run.discipline == self.discipline && run.seed == self.seed && run.stage == self.stage

@@ -1,10 +1,8 @@
-//! A run's outputs in addition to its report: time series, packet traces, delay tables, records of
-//! flows and transfers, a picture.
+//! A run's outputs in addition to its report.
 //!
-//! An output is a declaration (`fairwire_scenario::Output`: its key, its option, its extensions)
-//! and a file in this folder that writes it; [`ALL`] lists the outputs. Paths are checked before a
-//! run. During a run, data goes to a hidden file next to the final path. A stopped run therefore
-//! leaves nothing incomplete, and a finished one is kept.
+//! An output is a declaration (`fairwire_scenario::Output`) and a file in this folder that writes
+//! it; [`ALL`] lists the outputs. During a run, data goes to a hidden file next to the final path.
+//! A stopped run therefore leaves nothing incomplete.
 
 mod delays;
 mod flent;
@@ -58,8 +56,8 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// Checks the outputs that `args` request for runs of `scenario` on `stages`, with `at_once`
-    /// runs at the same time. `is_reported` means that the complete report is written or printed.
+    /// `at_once` is the number of runs at the same time. `is_reported` means that the complete
+    /// report is written or printed.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
@@ -128,9 +126,9 @@ impl<'a> Outputs<'a> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).entry(writer).or_insert(failure);
     }
 
-    /// Writes the results of the runs to files, and adds their data to `report`. Attempts every
-    /// output, except those that lack the data of a run, and returns the first failure. If no run
-    /// finished, the files of earlier commands stay.
+    /// Writes the results of the runs to files, and adds their data to `report`. Skips outputs that
+    /// lack the data of a run. After a failure, still writes the other outputs, and returns the
+    /// first failure. If an interrupted command finished no run, earlier files stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
             return Ok(());
@@ -159,7 +157,6 @@ impl<'a> Outputs<'a> {
         self.wants().samples.then_some(self.every)
     }
 
-    /// Starts to record the samples of a run on `stage`, which is not the simulator.
     pub(crate) fn begin(&self, which: RunId<'_>, stage: &'static str) -> Option<StageRun<'_>> {
         self.every()?;
         self.watcher(which, stage).map(StageRun)
@@ -208,7 +205,6 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Was the command stopped before any run finished?
 pub(crate) fn is_without_results(report: &Report) -> bool {
     report.manifest.interrupted && report.runs.is_empty()
 }
@@ -217,7 +213,6 @@ pub(crate) fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
     Failure::user(what, format!("allowed: {most}, by {by}; or more with `--yes`"))
 }
 
-/// The data of a run that suffice to write all outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enough {
     /// Its record.

@@ -14,7 +14,7 @@ pub(super) const SIMULATOR: &str = "sim";
 
 const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::Histogram, Output::Percentiles];
 
-/// The requested outputs, and the runs. Options take precedence over the scenario's keys.
+/// The requested outputs. Options take precedence over the scenario's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     args: &'a OutputArgs,
@@ -137,8 +137,8 @@ impl<'a> Request<'a> {
         Time::ZERO + self.scenario.spec().warm_up.0
     }
 
-    /// The baseline of paired differences. `None` if the scenario's baseline is not run, or if only
-    /// one discipline is.
+    /// The baseline of paired differences, from `--paired` or the scenario. The scenario's baseline
+    /// is ignored if it is not run, or is run alone.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();

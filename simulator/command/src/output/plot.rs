@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_axis_fits_the_measurements_and_the_rate_of_the_link_is_a_line() {
-        // A spike of 200 Mbit/s in the first second, then 3 of the link's 4 Mbit/s.
+        // 200 Mbit/s in the first second, then 3 Mbit/s, on a link of 4 Mbit/s.
         let values = (0..100).map(|at| if at < 10 { 200e6 } else { 3e6 }).collect();
         let run = [sampled("red", "", &[("tcp", values)])];
         let after = |ms| svg(&run, Time::ZERO + Duration::from_ms(ms));

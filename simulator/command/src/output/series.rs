@@ -52,7 +52,6 @@ struct AllSeries {
 }
 
 impl AllSeries {
-    /// Writes the rows of all runs to one file, in the order of the runs.
     fn joined(&self, path: &Path) -> io::Result<()> {
         let mut out = Scratch::begin(path)?;
         out.write_all(self.form.head[usize::from(self.has_stages)].as_bytes())?;
@@ -115,7 +114,6 @@ impl Recorder for Series<'_> {
     }
 }
 
-/// Seconds in decimal, exact to the nanosecond.
 fn seconds(at: Time) -> String {
     format!("{}.{:09}", at.ns() / 1_000_000_000, at.ns() % 1_000_000_000)
 }

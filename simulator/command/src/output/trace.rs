@@ -113,7 +113,6 @@ impl Trace<'_> {
 }
 
 impl Recorder for Trace<'_> {
-    /// Reads the names of links and flows, and writes the header.
     fn start(&mut self, view: &View<'_>) {
         self.names.links = view.links().map(|link| link.name.to_string()).collect();
         self.names.flows = view

@@ -94,8 +94,6 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// Checks that a flow of the scenario has transfers that end, because `option` records their
-/// durations.
 fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
     let has_transfers = |about: &About| about.timed.contains(&Kind::Transfer);
     let may_end = |about: &About| {

@@ -82,7 +82,6 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// The warning, if MSER-5 would leave out more than `warm_up`, or gives no result.
 fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
     let every = every.secs();
     let discard = warm_up.since(Time::ZERO).secs();
@@ -103,7 +102,6 @@ fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The warning for a second without data and then a constant rate, sampled every 10 ms.
     fn warning_of(samples: usize, warm_up: Time) -> Option<String> {
         let rates: Vec<f64> = (0..samples).map(|at| if at < 100 { 0.0 } else { 1e6 }).collect();
         warning(&rates, Duration::from_ms(10), warm_up)

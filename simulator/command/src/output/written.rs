@@ -1,5 +1,4 @@
-//! The traits of an output: its writer, and its recorder of a run. The module also keeps data until
-//! all runs are done.
+//! The traits of an output: its writer, and its recorder of a run.
 
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
@@ -28,7 +27,7 @@ pub(super) struct Wants {
     pub flows: bool,
     /// Each packet.
     pub packets: bool,
-    /// Each packet, to record it.
+    /// Each packet, for a trace file.
     pub traces: bool,
     /// Each transfer.
     pub transfers: bool,
@@ -59,12 +58,10 @@ pub(super) enum Looks {
 
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
-    /// The detail in which the output observes runs.
     fn looks(&self) -> Looks {
         Looks::IntoRuns
     }
 
-    /// The observations of each run that the output needs.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -89,7 +86,6 @@ pub(super) trait Writer: Sync {
 pub(super) trait Recorder: Send {
     /// Called before the first event.
     fn start(&mut self, _view: &View<'_>) {}
-    /// Receives a row of the sample taken at `at`.
     fn row(&mut self, _at: Time, _row: SampleRow<'_>) {}
     fn packet(&mut self, _event: &PacketEvent) {}
     fn transfer(&mut self, _event: &TransferEvent) {}
@@ -102,7 +98,7 @@ pub(super) trait Recorder: Send {
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// The position of a run's data among those of all runs, by run and then by stage.
+/// The position of a run's data: by run, and then by stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: usize,

@@ -80,8 +80,6 @@ fn stays(name: &Path) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_))) && !first.is_some_and(|first| is_ours(&first))
 }
 
-/// The path of the file `name` in the folder of results: unchanged if possible, otherwise a free
-/// path below [`FOLDER`].
 fn place(name: &Path, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     if stays(name) {
         return name.into();

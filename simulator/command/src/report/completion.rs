@@ -162,11 +162,12 @@ mod tests {
     fn each_size_has_percentiles_of_times_and_slowdowns_for_each_discipline() {
         let text = text(&report(), usize::MAX);
         let rows = |part: &str| text.lines().filter(|line| line.contains(part)).count();
-        // Each discipline has rows for all transfers, two sizes and pages; pages have no slowdown.
+        // Times have four rows per discipline: all transfers, two sizes and pages. Slowdowns have
+        // three, because pages have none.
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");
-        // The three values are 2, 3 and 4. The interval by Student's t is 4.303 / sqrt(3).
+        // The medians are 2, 3 and 4 s. Their half-width (Student's t) is 4.303 / sqrt(3).
         let expected = ["", "transfers of web", "to_10kB", "d0", "100 ± 0", "3.000 ± 2.484", "2.000 ± 0.000"];
         assert_eq!(cells(row)[..7], expected, "{text}");
     }

@@ -5,8 +5,7 @@ use fairwire_metrics::summary;
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
-/// The columns of a flow, after those of its run: the fields of the flow's record, with `name`
-/// renamed to `flow`.
+/// The columns of a flow, after those of its run.
 pub(crate) fn flow_columns() -> impl Iterator<Item = &'static str> {
     FlowRecord::COLUMNS.iter().map(|(name, _)| if *name == "name" { "flow" } else { *name })
 }
@@ -75,7 +74,6 @@ impl Columns<'_> {
     }
 }
 
-/// One row per pair of disciplines and measure.
 pub(crate) fn differences(report: &Report) -> Result<String, Failure> {
     let head = ["first", "second", "runs", "measure", "difference", "half_width_95", "min", "max"];
     let rows = report.differences.iter().flat_map(|difference| {

@@ -1,12 +1,10 @@
 //! Results as a LaTeX table: rules by `booktabs`, and columns of numbers with intervals by
 //! `siunitx`.
 
-/// A comment above the table that lists the packages for its document.
 const NEEDS: &str =
     "% \\usepackage{booktabs,siunitx}\n% \\sisetup{separate-uncertainty,retain-zero-uncertainty}\n";
 
-/// A table of `rows` below `head`. A column is numeric if each cell is a number, a number with a
-/// `±` interval, or empty.
+/// A column is numeric if each cell is a number, a number with a `±` interval, or empty.
 pub(crate) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let is_numbers = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());

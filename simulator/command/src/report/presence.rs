@@ -33,7 +33,7 @@ pub(super) fn text(report: &Report) -> String {
     )
 }
 
-/// The mean time to reach the new shares, over the runs of a discipline in which they were reached.
+/// The mean time to reach the new shares, over the discipline's runs that reached them.
 fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     let is_of = |run: &&RunRecord| run.discipline == summary.discipline && run.stage == summary.stage;
     let runs = report.runs.iter().filter(is_of);

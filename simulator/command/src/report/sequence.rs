@@ -8,8 +8,7 @@ use fairwire_terminal::failure::Failure;
 use std::cell::Cell;
 use std::io;
 
-/// The number of reports printed so far. In JSON, all reports are one array. In CSV, they are one
-/// table with a column `file`.
+/// In JSON, all reports are one array. In CSV, they are one table with a column `file`.
 #[derive(Debug, Default)]
 pub(crate) struct Sequence {
     printed: Cell<usize>,

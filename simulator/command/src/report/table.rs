@@ -140,7 +140,6 @@ fn agreement(report: &Report) -> String {
     text
 }
 
-/// The format of a difference; differences of fractions are in percentage points.
 fn look_of_difference(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
@@ -244,8 +243,6 @@ fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
     (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
 }
 
-/// A table of `rows`, the first of which is its header, with numbers right-aligned and no line
-/// broken.
 pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     let mut table = empty();
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -313,7 +310,6 @@ fn look_of(measure: &str) -> Look {
     }
 }
 
-/// A share in a colour: green near 1, red for a group that gets far too little or too much.
 fn share(estimate: Option<&Estimate>) -> Cell {
     let colour = match estimate.map(|estimate| estimate.mean) {
         Some(mean) if (0.9..=1.1).contains(&mean) => Color::Green,

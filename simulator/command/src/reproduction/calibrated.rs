@@ -1,5 +1,5 @@
-//! The summary of each paper: the claims that do not hold, or that depend on settings that the
-//! paper does not print, and the causes.
+//! For each paper: the claims that do not hold, or that depend on settings that the paper does not
+//! print, with the causes.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -119,7 +119,6 @@ fn draws(summary: &Summary) -> String {
     text
 }
 
-/// The share of draws in which the claim holds, and its interval, such as `81 % (57 to 93)`.
 pub(crate) fn share(held: &Held) -> String {
     held.share().map_or_else(String::new, |(share, [low, high])| {
         format!("{:.0} % ({:.0} to {:.0})", share * 100.0, low * 100.0, high * 100.0)

@@ -4,11 +4,12 @@ use fairwire_study::record::{Claim, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
-    /// The claim holds in no draw of the open settings: a genuine difference.
+    /// The claim holds with no random choice of the settings that the paper leaves open: a genuine
+    /// difference.
     Genuine {
         of: usize,
     },
-    /// The claim holds in some draws: the cause is the set-up, or our reading of the paper.
+    /// The claim holds with some of these choices: the cause is the set-up, or our reading of the paper.
     SetUp {
         held: usize,
         of: usize,
@@ -20,7 +21,6 @@ pub(super) enum Cause<'a> {
     Unknown,
 }
 
-/// Why `claim` does not hold. `None` if the claim holds, or cannot be tested.
 pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
     if !claim.is_missed() {
         return None;

@@ -55,8 +55,7 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// Adds a table with one row per category of `panel`. The columns are the series, each with its
-/// measures.
+/// Adds a table with one row per category of `panel`. Each series has one column per measure.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();

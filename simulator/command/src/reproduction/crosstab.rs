@@ -8,7 +8,7 @@ use fairwire_study::record::{Exhibit, Measured, Number, Published};
 const MAX_ACROSS: usize = 8;
 
 pub(super) struct Crosstab<'a> {
-    /// The subject of the table: the measure with its unit, unless the measures are the columns.
+    /// The table's measure, with its unit; empty if the columns are measures.
     pub of: String,
     pub columns: Vec<String>,
     pub rows: Vec<(String, Vec<Option<Cell<'a>>>)>,
@@ -19,8 +19,6 @@ pub(super) struct Cell<'a> {
     pub printed: Option<&'a Published>,
 }
 
-/// The tables of `measures` of `exhibit`: one per measure, or a single one if there is only one
-/// point.
 pub(super) fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
     let of =
         |measure: &Measured| exhibit.numbers.iter().filter(|n| n.measure == measure.id).collect::<Vec<_>>();

@@ -50,7 +50,6 @@ pub(crate) fn document(results: &Results) -> String {
     out
 }
 
-/// Two tables of counts: the papers' own claims, then the other claims.
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
     let heads = Count::HEADS.join(" | ");
     let _ = write!(out, "| paper | exhibits | {heads} |\n|---|---:|---:|---:|---:|---:|---:|\n");
@@ -104,7 +103,6 @@ fn claim_row(out: &mut String, exhibit: &Exhibit, claim: &Claim) {
     );
 }
 
-/// Text for a table cell: escapes bars, line ends and Markdown's marks.
 pub(super) fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -30,7 +30,6 @@ pub(super) struct Marked {
     pub words: Vec<String>,
 }
 
-/// Every marker of `kinds` in `text`, the page at `path`, in order.
 pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked>, Failure> {
     let mut all = Vec::new();
     let mut from = 0;
@@ -82,7 +81,6 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Refuses `given`, a name in the marker at `place`, if it is not in `allowed`.
 pub(super) fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
     if allowed.iter().any(|name| name == given) {
         return Ok(());

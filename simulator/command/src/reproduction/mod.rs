@@ -1,5 +1,4 @@
-//! The output of `fairwire reproduce`: a picture and a CSV per exhibit, a page of all, and the
-//! document in `docs`.
+//! The output of `fairwire reproduce`.
 
 mod calibrated;
 mod cause;
@@ -44,8 +43,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit` with `panels`. In a separate file it has the exhibit's title and
-/// conditions, which the page has as text.
+/// The picture of `exhibit` with `panels`. Only a separate file contains the title and conditions;
+/// a page has them as text.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {

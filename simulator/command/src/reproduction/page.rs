@@ -1,5 +1,4 @@
 //! The page of all exhibits, in HTML. It needs no network, and no script except for its search.
-//! Many exhibits of several papers are split into one page per paper.
 
 use super::cause::{Cause, cause};
 use super::cells;
@@ -156,7 +155,6 @@ fn linked(paper: &Paper<'_>, layout: Layout) -> String {
     format!("<a href=\"{}#{}\">{}</a>", page_of(paper.name, layout), anchor(paper.name), escaped(paper.study))
 }
 
-/// The file before the `#` in a link to an exhibit of `paper`.
 fn page_of(paper: &str, layout: Layout) -> String {
     if layout == Layout::Apart { file(paper) } else { String::new() }
 }
@@ -180,7 +178,6 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
 
 type Has = fn([usize; 3]) -> bool;
 
-/// The filters for exhibits: word, label, and the exhibits that match.
 const VERDICTS: [(&str, &str, Has); 3] = [
     ("fails", "a claim does not hold", |[_, fail, _]| fail > 0),
     ("holds", "every claim holds", |[hold, fail, _]| hold > 0 && fail == 0),
@@ -198,7 +195,7 @@ fn filter(out: &mut String, has_claims: bool) {
 
 fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
-    // A long list would push the first figure off the screen.
+    // A long list is folded; it would push the first figure off the screen.
     let open = if exhibits <= SHORT || layout != Layout::Here { " open" } else { "" };
     let summary = if exhibits == 1 { "One exhibit".into() } else { format!("All {exhibits} exhibits") };
     *out += &format!("<details class=\"contents\"{open}><summary>{summary}</summary>\n");
@@ -221,12 +218,10 @@ fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     )
 }
 
-/// The name of a paper or an exhibit as a link target, with unsuitable characters replaced.
 fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }
 
-/// The claim's location in the paper, and its origin if that is not the paper.
 fn place(claim: &Claim) -> String {
     let own = if claim.origin.is_of_the_paper() { String::new() } else { claim.origin.to_string() };
     let parts: Vec<&str> =
@@ -286,7 +281,6 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Adds the claims. Those that do not hold are unfolded, and the others folded.
 fn claims(out: &mut String, exhibit: &Exhibit) {
     if exhibit.claims.is_empty() {
         out.push_str("<p class=\"faint\">No claim is made of this one.</p>\n");
@@ -303,7 +297,6 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
     }
 }
 
-/// The number of claims and of each verdict, such as `11 claims: 9 hold, 2 do not`.
 fn counted(exhibit: &Exhibit) -> String {
     let claims = exhibit.claims.len();
     let [hold, fail, open] = exhibit.counted();

@@ -1,7 +1,7 @@
 //! Numbers in the README of a study, always filled in from the results.
 //!
-//! The text from `<!-- results: EXHIBIT MEASURE... -->` to `<!-- end -->` becomes a table, and from
-//! `<!-- = EXHIBIT MEASURE SERIES AT -->` to `<!-- / -->` one number.
+//! The text from `<!-- results: EXHIBIT MEASURE... -->` to `<!-- end -->` becomes a table. The text
+//! from `<!-- = EXHIBIT MEASURE SERIES AT -->` to `<!-- / -->` becomes one number.
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;
@@ -24,8 +24,7 @@ const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
 const MAX_DIGITS: i32 = 4;
 
-/// Checks, as far as possible without runs, the markers of `text`, which is the README of `study`
-/// at `path`.
+/// Checks the markers of `text`, the README of `study` at `path`, as far as possible without runs.
 pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
@@ -89,7 +88,7 @@ fn measures(exhibit: &Exhibit) -> Vec<String> {
     exhibit.measures.iter().map(|measure| measure.id.clone()).collect()
 }
 
-/// One table per measure, or a single table if there is only one point.
+/// The marker's tables: one per measure, or a single one if there is only one point.
 fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     names(place, marked, &measures(exhibit), None)?;
     let by_name = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);

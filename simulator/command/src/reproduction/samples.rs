@@ -116,7 +116,6 @@ pub(crate) fn many() -> Results {
     results(copies.collect())
 }
 
-/// A study with text that could break a page.
 pub(crate) fn hostile() -> Results {
     const TEXT: &str = "</svg><script>alert(\"1\")</script> & \u{1b}[31m\n]]> | ` \u{ffff}";
     let mut bad = table1();

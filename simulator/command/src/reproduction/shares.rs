@@ -1,5 +1,5 @@
-//! Fills counts into a page of advice: for each claim that supports a sentence, the number of a
-//! study's draws in which the claim holds.
+//! Fills counts into a page of advice. A count is the number of a study's draws in which a claim
+//! holds.
 //!
 //! The count replaces the text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->`, as
 //! in `30 of 32`.
@@ -25,7 +25,7 @@ pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Fai
     Ok(())
 }
 
-/// `text` with its markers filled from `results`. Markers of other papers stay unchanged.
+/// Fills the markers of `text`. Markers of claims without results stay unchanged.
 pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;

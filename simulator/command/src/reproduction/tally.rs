@@ -64,8 +64,8 @@ impl Paper<'_> {
     }
 }
 
-/// The counts of the papers' own claims, by paper and in total. A paper is omitted if all its
-/// claims have other origins, but not if it has no claims.
+/// The counts of the papers' own claims, by paper and in total. A paper whose claims all have other
+/// origins is omitted. A paper without any claims is included.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
@@ -96,7 +96,6 @@ pub(super) fn papers(results: &Results) -> Vec<Paper<'_>> {
     papers
 }
 
-/// A verdict in words, and whether more seeds may change it.
 pub(crate) fn words(claim: &Claim) -> String {
     match claim.verdict {
         Verdict::Unclear => "does not hold (undecided)".into(),

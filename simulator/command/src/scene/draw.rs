@@ -10,13 +10,11 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
 /// The width in columns below which links are stacked, as many as the height permits.
 const SIDE_BY_SIDE: u16 = 100;
-/// The lines of text above a link's pictures, and the lines of each row of pictures.
 const HEAD_LINES: u16 = 3;
 const PICTURE_LINES: u16 = 4;
 const MAX_TROUBLE_LINES: usize = 5;
 const MIN_LINES: u16 = HEAD_LINES + 2;
 
-/// Draws `scene`: all links that fit, with as much of each as fits.
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     let said = scene.trouble.as_deref().unwrap_or_default();
     let lines = said.chars().count().div_ceil(usize::from(frame.area().width.max(1)));
@@ -108,7 +106,6 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &LinkView, of: &Past, area: Rect) 
     }
 }
 
-/// The shares as bars, relative to the link's rate. A stroke marks the fair share if it is known.
 fn table(view: &LinkView, area: Rect) -> Table<'static> {
     let has_windows = view.flows.iter().any(|flow| flow.window.is_some());
     let whole = if view.rate_bps > 0.0 { view.rate_bps } else { view.sent_bps.max(1.0) };

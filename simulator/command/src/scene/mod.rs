@@ -1,4 +1,4 @@
-//! Links shown in the terminal: their rates, queues and drops, and the share of each flow.
+//! Links shown in the terminal.
 
 mod draw;
 #[cfg(test)]
@@ -64,8 +64,8 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Starts the thread that shows the views. Ctrl-C ends the picture and the contest; `q` ends
-    /// only the picture.
+    /// Shows the views in a thread. Ctrl-C ends the picture and the contest; `q` ends only the
+    /// picture.
     pub(crate) fn begin(title: String) -> Self {
         let (views, receiver) = channel();
         let show = move || {
@@ -89,7 +89,6 @@ impl Showing {
     }
 }
 
-/// Shows views as they arrive, until there are no more, or until a key ends the picture.
 pub(crate) fn follow(
     title: &str,
     views: impl Iterator<Item = View> + Send + 'static,

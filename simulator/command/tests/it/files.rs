@@ -3,7 +3,6 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A folder with the scenarios `a.toml` and `b.toml`; the second has an expectation that fails.
 fn folder() -> Contest {
     let contest = Contest::of(SCENARIO);
     let missed = "[[expect]]\nmeasure = \"jain\"\nmin = 2.0\n";

@@ -75,7 +75,6 @@ fn on_columns(args: &[&str], columns: usize) -> Vec<String> {
     stdout(&output).lines().map(String::from).collect()
 }
 
-/// Checks that each line ends between words: all words of `lines` are words of `whole`.
 fn breaks_no_word(lines: &[String], whole: &str) {
     let words: std::collections::BTreeSet<&str> = whole.split_whitespace().collect();
     for word in lines.iter().flat_map(|line| line.split_whitespace()) {

@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// A source alone on the link, which sends 1000 bytes every millisecond.
+/// The only source on the link sends 1000 bytes every millisecond.
 ///
-/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel; on the
-/// shared link, 1 ms and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
+/// A packet takes 0.1 ms to send and 1 ms to travel on each of two access links, and 1 ms and 5 ms
+/// on the shared link. So packet n, counted from 0, is delivered at (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -266,8 +266,7 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
     );
 }
 
-/// A frame in a pcapng file: the name of its interface, its time in ns, its bytes, its original
-/// length, and its comment.
+/// A frame in a pcapng file, with its time in ns.
 struct Frame {
     interface: String,
     at: u64,
@@ -609,7 +608,7 @@ fn too_short_a_warm_up_is_reported() {
 fn an_interrupted_command_keeps_only_series_of_finished_runs() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
-    // The first run is short, but all of the thousands of seeds would take too long.
+    // The first run is short. All 5000 seeds would take too long.
     let mut child = fairwire()
         .args([
             "run",

@@ -156,8 +156,6 @@ fn an_unwritable_location_is_an_error_before_the_run() {
     out_is_refused(&contest, &contest.path("taken").display().to_string(), "its `report.json` is a folder");
 }
 
-/// Runs `script` with the right to mount: as root if this process is root, otherwise as the root of
-/// a user namespace.
 fn mounting(script: &str) -> std::io::Result<std::process::Output> {
     let rights: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--map-root-user", "--mount"] };
     std::process::Command::new("unshare").args(rights).args(["sh", "-c", script]).output()
@@ -294,8 +292,8 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Each kept file gets the content of the next one, so the output shows that it comes from the
-    // kept files.
+    // Each kept file gets the content of the next one. Different results then show that kept files
+    // are used.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -339,8 +337,8 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // Each file gets the samples of another run, so the output shows that it comes from the kept
-    // files.
+    // Each file gets the samples of another run. A different series then shows that kept files are
+    // used.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {

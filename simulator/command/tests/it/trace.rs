@@ -75,7 +75,7 @@ fn the_table_and_the_csv_agree() {
     let path = file(&contest, &capture(&packets));
     let table = stdout(&run(&["trace", "rates", &path]));
     assert!(table.contains("20 packets of 20 flows in 0.000 s"), "{table}");
-    // The fastest two of the 20 flows, of 50, 100 ... 1000 bytes, sum to 1950 of 10 500 bytes.
+    // The 20 flows have 50, 100 ... 1000 bytes, in total 10 500. The fastest two have 1950 bytes.
     let row = table.lines().find(|line| line.contains("| 10 %")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("7.600") && row.contains("18.6"), "{row}");
     let csv = stdout(&run(&["trace", "rates", &path, "--format", "csv"]));

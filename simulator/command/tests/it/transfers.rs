@@ -32,7 +32,6 @@ source = { web = { reading = { exponential = "500 ms" } } }
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 "#;
 
-/// Transfers of ten segments of 1000 bytes, all in the first window, with a pause after each.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "10 s"
@@ -166,8 +165,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // Checks that the percentile `key` is the smallest value that at least the fraction
-            // `part` of `values` does not exceed, up to half a bin of the histogram.
+            // Checks the percentile `key` to within half a bin: the smallest value that at least
+            // the fraction `part` of `values` does not exceed.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
@@ -193,8 +192,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
 
 #[test]
 fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected() {
-    // 10 segments of 1040 bytes in the first window take a one-way trip; the handshake takes a
-    // round trip more.
+    // The first window holds all 10 segments of 1040 bytes, so they take a one-way trip. The
+    // handshake takes a round trip.
     let expect = "\n[[expect]]\nmeasure = \"transfer_slowdown_p99.one.to_10kB\"\nmin = 1.5\nmax = 3.0\n\
                   because = \"the handshake is a round trip more\"\n\
                   [[expect]]\nmeasure = \"transfer_p99_s.one\"\nmin = 0.0\nbecause = \"it takes some time\"\n";

@@ -199,8 +199,6 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The time of the next poll: after [`TICK`], or exactly when the warm-up or the contest ends
-    /// or `meter` is due, if that is earlier.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };
@@ -223,9 +221,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Waits for the cause of `error`. A request to a gateway that has just ended fails before the
-    /// gateway's parent reports the end and its cause. Likewise, a network port disappears before
-    /// the end of its host is reported.
+    /// The cause of `error`, or `error` if none is reported within 0.5 s. A request to an ended
+    /// gateway fails before the gateway's parent reports the cause.
     pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));

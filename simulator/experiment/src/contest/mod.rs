@@ -72,7 +72,6 @@ impl ContestPlan {
         }
     }
 
-    /// The traffic of the hosts. Arrivals between the warm-up and the end are counted.
     fn traffic(&self) -> Traffic {
         let (warm_up_ns, duration_ns) = (self.warm_up.ns(), self.duration.ns());
         let sent_ns = duration_ns + self.tail.ns();
@@ -108,9 +107,8 @@ impl ContestPlan {
         presence::slot(self.duration - self.warm_up, self.senders.len())
     }
 
-    /// The on-times of the flows, and the bytes that each flow received. `None` if no sender has a
-    /// stop time. `flows` has the record of each sender. Like its throughput, the bytes include the
-    /// overhead on the link.
+    /// The on-times of the flows, and the bytes that each flow received. Like the throughput, the
+    /// bytes include the overhead on the link.
     fn presence(&self, seen: &HostCounts, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
@@ -193,8 +191,8 @@ impl ContestPlan {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// The result of a stage that `held` a contest of `plan`: its record, and its series for
-    /// `watch`. `None` if the caller stopped the contest.
+    /// Passes the series of the contest that was `held` to `watch`, and returns the contest's
+    /// record. `None` if the caller stopped the contest.
     ///
     /// # Errors
     /// The reason why the contest could not run.
@@ -233,10 +231,8 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// The record of each flow. Throughput is the traffic that left the link for the sink. All
-    /// drops happen before, so the sink receives this traffic, except what a faulty wire loses.
-    /// Less than a thousandth of the bytes arrives twice. Goodput is the data that the sink's
-    /// programs received.
+    /// The record of each flow. Throughput is the traffic that left the link for the sink. Goodput
+    /// is the data that the sink's programs received.
     ///
     /// In a short contest, goodput does not measure the share of the link. Data from the warm-up
     /// waits at the sink until gaps are filled, and then arrives all at once.
@@ -249,7 +245,7 @@ impl ContestPlan {
     }
 }
 
-/// The indices of the senders of each flow. Senders with the same name are adjacent.
+/// The indices of each flow's senders, which are adjacent.
 pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
     senders.chunk_by(|a, b| a.name == b.name).map(move |same| {
@@ -259,8 +255,7 @@ pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> 
     })
 }
 
-/// Merges the records of each flow's on-times. The rates become means over the time that the flow
-/// was on.
+/// Joins the records of each flow's senders. Rates become means over the time that the flow was on.
 fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord> {
     let Some(presence) = presence else { return flows };
     let mut all: Vec<FlowRecord> = Vec::new();
@@ -286,8 +281,8 @@ fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord
     all
 }
 
-/// The wire of `dumbbell` according to `law`. It has the random streams of the simulated wire under
-/// `seed`, so both draw the same for each packet.
+/// A contest's wire. For each packet, it draws the same random numbers as the simulated wire under
+/// `seed`.
 fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
     let delay_ns = dumbbell.delay.ns();
     Lane {
@@ -298,7 +293,7 @@ fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
     }
 }
 
-/// The outcome of a contest: counts, samples, and the hosts' report.
+/// The outcome of a contest.
 pub struct Held {
     /// The counts at the link.
     pub counted: Counted,

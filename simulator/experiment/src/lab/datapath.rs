@@ -23,11 +23,7 @@ use fairwire_testbed::message::AtGateway;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the contest of `plan` under `discipline` with the name `label`. Returns the counts and the
-/// hosts' report.
-///
-/// Takes a few tenths of a second longer than the contest. `watch` follows the contest. When `stop`
-/// becomes true, the contest ends with [`ContestError::Stopped`].
+/// When `stop` becomes true, the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
     label: &str,
@@ -66,7 +62,6 @@ const CATCH_UP: Duration = Duration::from_ms(10);
 /// The number of flows in addition to the contest's, for traffic of the kernels themselves.
 const OTHER_FLOWS: usize = 64;
 
-/// A gateway with the contest's link towards the sink, and a wire without a queue in return.
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
     // The 4 bytes are a VLAN tag.
     let pool = pool_size(plan.buffer, plan.rate, plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);

@@ -78,7 +78,6 @@ impl Control for Metered {
     }
 }
 
-/// Counts drops and marks by cause, and forwards the signals.
 struct Counted<'a> {
     meter: &'a mut LinkMeter,
     signals: &'a mut dyn Signals,

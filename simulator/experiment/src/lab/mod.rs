@@ -7,9 +7,9 @@
 //! time. The program must pass its `lab-agent` command to
 //! [`agent::main`](fairwire_testbed::agent::main).
 //!
-//! Differences from the simulator: TCP is the kernel's, with selective acknowledgements and the
-//! kernel's timers, whatever profile the scenario names. Only the congestion control and the
-//! segment length come from the scenario. Access links add only their delay.
+//! Differences from the simulator: TCP is the kernel's, whatever profile the scenario names. Only
+//! the congestion control and the segment length come from the scenario. Access links add only
+//! their delay.
 
 mod datapath;
 mod metered;

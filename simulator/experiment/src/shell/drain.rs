@@ -51,8 +51,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Is there nothing more to wait for? One check that finds nothing is not enough, because a
-    /// connection may be between the kernel and the relay.
+    /// Have two successive checks found no data, or has [`PATIENCE`] passed without progress? One
+    /// check is not enough, because a connection may be between the kernel and the relay.
     pub(super) fn is_over(&mut self, left: Left, now: Time) -> bool {
         let is_empty = left == Left::NOTHING && self.before == Some(left);
         self.before = Some(left);

@@ -1,5 +1,4 @@
-//! A user's command behind a scenario's link. All its traffic passes a queue, a transmitter and a
-//! wire in each direction.
+//! A user's command behind a scenario's link.
 //!
 //! A [datapath](fairwire_datapath) forwards between two devices, each with a
 //! [wire](fairwire_testbed::path::WiredPort) behind it. Events are handled with their exact due
@@ -47,7 +46,7 @@ pub struct ShellCommand {
 /// The reason why a command could not run behind a link, or could not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// The scenario's links do not suit a shell: for example, more than one per direction.
+    /// The scenario's links do not suit a shell.
     #[error(transparent)]
     Link(#[from] CannotRun),
     /// The network could not be built.
@@ -106,8 +105,8 @@ pub fn run(order: &ShellCommand, line: Line, say: &mut dyn FnMut(&str)) -> Resul
     Ok(signal.map_or(code, |signal| 128 + signal))
 }
 
-/// Forwards until no data is in transit, there is no more progress, or a signal has arrived.
-/// Returns the lost data, if any.
+/// Forwards until no data is in transit, progress ends, or a signal arrives. Returns the lost data,
+/// if any.
 fn drained(
     passing: &mut Passing,
     left: &dyn Fn(u64) -> Left,
@@ -149,8 +148,8 @@ impl Passing {
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
-    /// Forwards until `is_over` returns true. It is called regularly with the time and the number
-    /// of packets in transit from the command.
+    /// Forwards until `is_over` returns true for the time and the number of packets in transit from
+    /// the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
@@ -189,8 +188,8 @@ fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Optio
     }
 }
 
-/// The replacement for a name server on a loopback address of this machine, which another host
-/// cannot reach.
+/// Serves names at `address` if this machine's name server is on a loopback address, which the
+/// command cannot reach. `None` if names are not served.
 fn local_names(address: Ipv4Addr) -> Option<Ipv4Addr> {
     let is_local = name_server().is_some_and(|server| server.is_loopback());
     let served = || serve_names(listen_for_names(address).ok()?).ok();

@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The signals received since they were last read.
 pub(super) struct Signals {
     ends: Arc<AtomicUsize>,
     /// The number of the last Ctrl-C or Ctrl-\ signal; 0 if there was none. These signals belong to

@@ -22,7 +22,6 @@ const SLANT: f64 = 35.0;
 /// smaller instead.
 const MANY: usize = 60;
 
-/// The width of the ticks and numbers left of the vertical axis.
 pub(super) fn ticks_width(ruler: &Ruler, panel: &Panel) -> f64 {
     upward(panel).iter().map(|name| ruler.width(name, SIZE)).fold(0.0, f64::max).min(80.0)
 }
@@ -90,7 +89,6 @@ fn across_axis(page: &mut Page, panel: &Panel, plot: &Plot) -> f64 {
     SIZE + 2.5
 }
 
-/// Draws names below their columns, slanted if they would touch.
 fn names(page: &mut Page, panel: &Panel, plot: &Plot) -> f64 {
     const MAX_WIDTH: f64 = 70.0;
     let names = Columns::new(panel).names;
@@ -164,7 +162,6 @@ fn lines(page: &mut Page, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The path of a line through its marks, interrupted where a mark cannot be drawn.
 fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
     let mut path = Vec::new();
     let mut last: Option<Place> = None;
@@ -241,7 +238,6 @@ fn interval(page: &mut Page, mark: &Mark, plot: &Plot, x: f64, stroke: Stroke, c
     }
 }
 
-/// Draws a table of numbers; in a grid, larger values have darker cells.
 fn cells(page: &mut Page, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let Bounds { left, right, ceiling, .. } = plot.bounds;

@@ -40,7 +40,6 @@ impl Ruler {
         thousandths * size / 1000.0
     }
 
-    /// `text`, shortened with an ellipsis if wider than `room`.
     pub(super) fn cut(&self, text: &str, size: f64, room: f64) -> String {
         let mut letters: Vec<char> = text.chars().collect();
         if self.width(text, size) <= room {

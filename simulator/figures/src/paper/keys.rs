@@ -16,8 +16,7 @@ pub(super) fn are_alike(one: &Panel, other: &Panel) -> bool {
     one.kind == other.kind && one.lines.iter().map(key).eq(other.lines.iter().map(key))
 }
 
-/// Does the panel need keys? A table does not, because its rows have the names of the lines. Any
-/// other panel does if at least one line has a label.
+/// Does the panel need keys? A table has the lines' names in its rows.
 fn has_keys(panel: &Panel) -> bool {
     !panel.is_table() && panel.lines.iter().any(|line| !line.label.is_empty())
 }

@@ -1,9 +1,8 @@
 //! Figures for papers: in column width with 7-point letters, as SVG, as PDF with the font embedded,
 //! or as pgfplots.
 //!
-//! They show the same [`Panel`]s as figures for screens, but with another layout: one width,
-//! letters readable at that size, keys above the data. Lines differ in dashes, markers and hatching
-//! as well as in colour, so a figure can be read in grey.
+//! They show the same [`Panel`]s as figures for screens, in another layout. Lines differ in dashes,
+//! markers and hatching as well as in colour, so a figure can be read in grey.
 
 mod draw;
 mod font;
@@ -29,7 +28,7 @@ impl Figure<'_> {
         self.sheet(paper).svg()
     }
 
-    /// Renders the figure for paper as a PDF with one page, which is as large as the figure.
+    /// Renders the figure for paper as a PDF with one page.
     pub fn paper_pdf(&self, paper: Paper) -> Vec<u8> {
         pdf::file(&self.sheet(paper))
     }
@@ -79,7 +78,7 @@ impl Figure<'_> {
     }
 }
 
-/// The positions of panels. All plots have the same distance from their column's left edge.
+/// The positions of the plots, at the same distance from each column's left edge.
 struct Places {
     columns: usize,
     outer: f64,
@@ -97,8 +96,7 @@ impl Places {
         Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
     }
 
-    /// The width of a plot. Half of the last number on the axis may extend into the space right of
-    /// the plot.
+    /// The width of a plot. Half of the axis's last number may extend beyond it.
     fn inner(&self) -> f64 {
         self.outer - self.left - 10.0
     }

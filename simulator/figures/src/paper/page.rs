@@ -5,7 +5,7 @@ use super::sheet::{Anchor, BLACK, Rgb, Sheet, Text};
 use crate::layout::Place;
 use crate::panel::Panel;
 
-/// The width of a figure on paper, from IEEE's columns.
+/// The width of a figure on paper, in IEEE's columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
     /// One column: 88.9 mm.
@@ -39,7 +39,6 @@ pub(super) const SIZE: f64 = 7.0;
 pub(super) const LINE: f64 = 9.0;
 pub(super) const MARGIN: f64 = 2.0;
 
-/// Is the title of the panel drawn? Several panels need titles to be distinguishable.
 pub(super) fn has_title(panel: &Panel, panels: usize, paper: Paper) -> bool {
     !panel.title.is_empty() && (panels > 1 || !paper.is_bare)
 }

@@ -26,7 +26,6 @@ const IDENTITY: SystemInfo<'static> =
 /// The name of the font in the page's resources.
 const F: Name<'static> = Name(b"F");
 
-/// `sheet` as a PDF with one page, which is as large as the sheet.
 pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
     let mut glyphs = Glyphs { face: font::face(), mapped: GlyphRemapper::new(), letters: BTreeMap::new() };
     let content = content(sheet, &mut glyphs);
@@ -54,7 +53,7 @@ struct Glyphs {
 }
 
 impl Glyphs {
-    /// The bytes of `text`, and its width in thousandths of the size.
+    /// The glyph numbers of `text` as bytes, and its width in thousandths of the font size.
     fn text(&mut self, text: &str) -> (Vec<u8>, f64) {
         let mut bytes = Vec::new();
         let mut width = 0.0;
@@ -111,7 +110,7 @@ impl Glyphs {
     }
 }
 
-/// The page content. PDF coordinates increase upwards from the lower left corner.
+/// PDF coordinates increase upwards from the lower left corner.
 fn content(sheet: &Sheet, glyphs: &mut Glyphs) -> Vec<u8> {
     let mut out = Content::new();
     let up = |y: f64| (sheet.height - y) as f32;

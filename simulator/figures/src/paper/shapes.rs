@@ -84,8 +84,7 @@ fn circle(at: Place, r: f64) -> Vec<Step> {
     ]
 }
 
-/// The hatching of a bar with this colour number within its rectangle; none for colours 0, 5 and so
-/// on.
+/// The hatching of a bar with this colour number; none for colours 0, 5 and so on.
 pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     const APART: f64 = 3.0;
     let mut path = Vec::new();

@@ -4,7 +4,6 @@
 use crate::layout::Place;
 use crate::style::escaped;
 
-/// A colour: red, green and blue, from 0 to 255.
 pub(super) type Rgb = [u8; 3];
 
 pub(super) const BLACK: Rgb = [0, 0, 0];
@@ -26,7 +25,6 @@ pub(super) struct Stroke {
     pub dash: &'static [f64],
 }
 
-/// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -48,7 +46,7 @@ pub(super) struct Text {
 /// One drawn object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// An outline: filled, stroked, or both, within a rectangle (left, top, right, bottom).
+    /// An outline, filled, stroked, or both, and clipped to a rectangle (left, top, right, bottom).
     Path {
         path: Vec<Step>,
         fill: Option<Rgb>,
@@ -85,7 +83,6 @@ impl Sheet {
         self.items.push(Item::Text(text));
     }
 
-    /// The sheet as SVG, in millimetres on paper.
     pub(super) fn svg(&self) -> String {
         let Sheet { width, height, title, items } = self;
         let mm = |points: f64| points * 25.4 / 72.0;

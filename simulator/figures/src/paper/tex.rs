@@ -9,7 +9,6 @@ use crate::panel::{Kind, Line, Mark, Panel, Scale};
 use crate::style::PALETTE;
 use std::fmt::Write;
 
-/// The dashes of lines by colour, in TikZ's names.
 const DASHES: [&str; 5] = ["solid", "dashed", "densely dotted", "dash dot", "loosely dashed"];
 const MARKERS: [&str; 5] = ["*", "square*", "triangle*", "diamond*", "pentagon*"];
 const PATTERNS: [&str; 5] = ["", "north east lines", "north west lines", "crosshatch", "horizontal lines"];
@@ -110,7 +109,7 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
     }
 }
 
-/// The options of the vertical axis of a table, which has one row per line.
+/// The options of a table's vertical axis.
 fn rows(panel: &Panel) -> Vec<String> {
     let rows: Vec<String> = panel.lines.iter().map(|line| braced(&line.label)).collect();
     let last = panel.lines.len() as f64 - 0.5;
@@ -173,7 +172,6 @@ fn plot(out: &mut String, panel: &Panel, line: &Line) {
     out.push_str("\n};\n");
 }
 
-/// A heat map: one cell per value, with its number.
 fn grid(out: &mut String, panel: &Panel) {
     let columns = Columns::new(panel);
     let count = columns.names.len();

@@ -9,7 +9,6 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::shortened;
 
-/// The allowed values, for the error about a wrong combination with a scheduler.
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
@@ -46,8 +45,7 @@ impl Check<'_> {
         self.base(topology)
     }
 
-    /// Checks the `[discipline.<name>]` tables, including values that all disciplines of the
-    /// scenario override.
+    /// Checks the `[discipline.<name>]` tables, including overridden values.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
         let uses = self.own.iter().chain(of_queues);
@@ -99,8 +97,7 @@ impl Check<'_> {
         unknown(path, "discipline", name, labels.chain(catalogue::allowed(name)).map(Into::into).collect())
     }
 
-    /// Checks the discipline's parameters, so a run cannot fail because of them. The discipline is
-    /// not built, to save memory.
+    /// Checks the discipline's parameters, so a run cannot fail because of them.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =

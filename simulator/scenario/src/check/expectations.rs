@@ -46,8 +46,6 @@ impl Check<'_> {
         self.measure("lesson.measure", measure, measures)
     }
 
-    /// Checks that the measure that `other` names exists, and is not the expectation's own measure
-    /// under the same discipline.
     fn other(&self, path: &str, expect: &ExpectSpec, other: &OtherSpec, measures: &[String]) -> Checked {
         let key = |key: &str| format!("{path}.{key}");
         self.known(&key("discipline"), &other.discipline)?;

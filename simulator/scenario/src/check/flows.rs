@@ -136,8 +136,6 @@ impl Check<'_> {
         })
     }
 
-    /// Checks that TCP has selective acknowledgements if its controller needs to know which
-    /// segments arrived. For example, BBR needs this to model the network.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
         let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack))

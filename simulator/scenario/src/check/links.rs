@@ -69,7 +69,6 @@ impl Check<'_> {
         self.within(&format!("{path}.delay"), delay, Duration::ZERO..=MAX_DELAY)
     }
 
-    /// Checks the rate and the delay of a link, either of which may be absent.
     fn part(&self, path: &str, rate: Option<Quantity<Rate>>, delay: Option<Quantity<Duration>>) -> Checked {
         self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
     }

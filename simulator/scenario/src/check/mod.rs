@@ -1,5 +1,4 @@
-//! Checks that the input makes sense. Each refusal names the key, the given value, the reason, and
-//! the allowed values.
+//! Checks that the input makes sense.
 
 mod aggregates;
 mod agreements;
@@ -27,7 +26,6 @@ use std::ops::RangeInclusive;
 /// The longest run: eleven days. A longer one indicates a wrong unit.
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 
-/// Checks the whole scenario, and reports the first mistake.
 pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     let check = Check { spec, own: &spec.disciplines };
     check.head()?;
@@ -53,8 +51,8 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, which replace `own`, the disciplines of the file, in this run.
-/// All other parts of `spec` were already checked together with `own`, and have this `topology`.
+/// Checks the disciplines of `spec`, which are to run instead of `own`, the disciplines of the
+/// file. The rest of `spec` has already been checked, and has this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }

@@ -12,8 +12,6 @@ use fairwire_sim::app::{Replay, Traffic};
 const MAX_ON_TIMES: u64 = 1000;
 
 impl Check<'_> {
-    /// Checks that each on-time of `flow` has a length, begins within the run, and follows the
-    /// previous one.
     pub(super) fn on_times(&self, path: &str, flow: &FlowSpec) -> Checked {
         if let Some(stop) = flow.stop
             && stop.0 <= flow.starts().latest

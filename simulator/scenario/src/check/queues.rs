@@ -1,5 +1,4 @@
-//! Checks the queues of the topology: their rates, their buffers, and how long a run over them
-//! takes.
+//! Checks the queues of the topology.
 
 use super::{Check, Checked, FASTEST, bps};
 use crate::fault::refused;
@@ -16,7 +15,6 @@ const MAX_SLOTS: u32 = 1 << 22;
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// Checks that the mean of a trace, and each rate of a pattern, is in the allowed range.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
             let rate = match &queue.law {
@@ -37,8 +35,7 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// Checks the memory of a buffer. All its slots are allocated when a run starts: one per
-    /// packet, or one per 28 B of a limit in bytes.
+    /// Checks the memory of a buffer, all of which is allocated when a run starts.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
@@ -66,8 +63,8 @@ impl Check<'_> {
         Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 
-    /// Checks that all queues together would process at most [`MAX_PACKETS`] packets in a run, if
-    /// each queue is busy throughout at its mean rate.
+    /// Checks that all queues together, if always busy, would process at most [`MAX_PACKETS`]
+    /// packets in a run.
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
             let bytes = topology.passing[at].packet_bytes;

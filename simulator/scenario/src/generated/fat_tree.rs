@@ -59,10 +59,9 @@ pub enum RouteBy {
     /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
-    /// Only by the destination. Edge switches choose by its port, and aggregation switches by its
-    /// edge switch. All packets to one host take the same downward path. If each host sends to the
-    /// host a fixed number of positions further, no two flows share a link (D-mod-K; Zahavi,
-    /// Johnson, Kerbyson and Lang 2010).
+    /// Only by the destination: an edge switch by the destination's port, an aggregation switch by
+    /// the destination's edge switch. If each host sends to the host a fixed number of positions
+    /// further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang 2010).
     Destination,
 }
 
@@ -114,13 +113,12 @@ impl FatTree {
         2 * self.half
     }
 
-    /// The number of edge switches, which equals the number of aggregation switches.
+    /// The number of edge switches, and of aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
 
-    /// The number of cables between edge and aggregation, which equals the number between
-    /// aggregation and core.
+    /// The number of cables between two layers of switches.
     fn cables(&self) -> u32 {
         self.edges() * self.half
     }
@@ -129,9 +127,8 @@ impl FatTree {
         Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The number of the first link of a type. The six types follow one another: from hosts, to
-    /// hosts, from edge up to aggregation, back down, from aggregation up to the core, and back
-    /// down.
+    /// The number of the first link of a type. The types follow one another: host to edge, edge to
+    /// host, edge to aggregation, aggregation to edge, aggregation to core, core to aggregation.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),

@@ -1,5 +1,4 @@
-//! Generated networks, which a few numbers describe completely. A pattern determines which hosts
-//! their flows connect.
+//! Generated networks, which a few numbers describe completely.
 //!
 //! Only the links that flows need are created: the links of a path are computed from the numbers of
 //! its ends.
@@ -154,7 +153,7 @@ pub fn register<S: NetworkSpec + Part>(about: About) -> Result<(), NotRegistered
     Networks::registry().register(Entry::<Networks>::of::<S>(about, || Box::new(S::default())))
 }
 
-/// Refuses too many nodes. `name` is the parameter that causes most of them.
+/// Checks the number of nodes. `name` is the parameter that causes most of them.
 fn check_nodes(name: &'static str, given: u32, nodes: u64) -> Result<(), OutOfRange> {
     if nodes <= MAX_NODES {
         return Ok(());
@@ -168,7 +167,6 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Does `route` lead from `from` to `to`, link by link, by the names of the links' ends?
     fn leads(layout: &dyn Layout, from: u32, to: u32, route: &[u32]) -> bool {
         let mut at = format!("h{}", from + 1);
         for number in route {

@@ -100,8 +100,6 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` pairs of the pattern among `hosts` hosts, if its parameters are valid for
-    /// them.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);

@@ -36,7 +36,7 @@ pub struct About {
     pub is_answered: bool,
     /// The default header bytes of datagrams.
     pub header_bytes: u32,
-    /// The types of events that the source times, as in measures.
+    /// The kinds of events that the source times, as named in measures.
     pub timed: &'static [Kind],
     /// The parameters of an example, as entered. Empty if the source has no required parameters.
     pub example: &'static str,
@@ -142,7 +142,6 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// The error for the parameter `key`, which is missing although a given parameter requires it.
     pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
         NoOffer(Why::Refused(missing(self.key_path(""), key, note)))
     }
@@ -157,8 +156,8 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The error for `key`, or for the source if `key` is empty, if the mistake is not a single
-    /// value.
+    /// The error for a mistake that is not a single value, at `key` or, if `key` is empty, at the
+    /// source.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
@@ -188,7 +187,6 @@ impl At<'_> {
         if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
     }
 
-    /// The bytes of the parameter `packet`, which must exceed the header bytes.
     pub(super) fn packet(self, packet: Size) -> Result<u32, NoOffer> {
         if bytes(packet) > self.header {
             return Ok(bytes(packet));
@@ -224,12 +222,11 @@ impl At<'_> {
     }
 }
 
-/// Rounds down to an integer, within the sizes of an IP packet.
 pub(super) fn whole_bytes(bytes: f64) -> u32 {
     bytes.clamp(1.0, 65_535.0) as u32
 }
 
-/// A size in bytes. A size too large for the field is clamped, because it is also too large for a
+/// A size in bytes. A size beyond 32 bits becomes the maximum, which is also too large for a
 /// packet.
 pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)

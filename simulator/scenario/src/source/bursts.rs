@@ -14,7 +14,7 @@ pub(super) const ABOUT: About =
 #[parameters(name = "bursts", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BurstsSpec {
-    /// Segments per burst, before rounding to an integer, at least one.
+    /// Segments per burst; draws are rounded to integers of at least 1.
     #[parameter(
         unset = "Pareto, mean 15, shape 1.5",
         unit = "law of packets",

@@ -35,7 +35,8 @@ pub struct CallSpec {
         source = "RFC 8698, figure 3, RMAX."
     )]
     pub most: Option<Quantity<Rate>>,
-    /// The weight relative to other calls, which share in proportion to `priority` times `most`.
+    /// The weight relative to other calls. Calls share a link in proportion to `priority` times
+    /// `most`.
     #[parameter(default = 1.0, min = 0.01, max = 100.0, unit = "1", source = "RFC 8698, figure 3, PRIO.")]
     pub priority: Option<f64>,
     /// Time between frames.
@@ -46,8 +47,8 @@ pub struct CallSpec {
         source = "RFC 8698, figure 5, FPS: 30 frames per second."
     )]
     pub frame: Option<Quantity<Duration>>,
-    /// The maximum fraction by which frame sizes randomly differ from the allowed rate, in either
-    /// direction.
+    /// The maximum random deviation of a frame's size, up or down, as a fraction of the size at the
+    /// allowed rate.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
     /// The size of a key frame relative to other frames. The first frame is a key frame. After a
@@ -79,8 +80,18 @@ impl SourceSpec for CallSpec {
         let checked = self.checked()?;
         let Checked { least, most, priority, frame, variation, key_size, deadline, packet, ecn } = checked;
         if most < least {
-            let why = format!("it is below `least`, {least}");
-            return Err(at.refuse("most", most, why, format!("{least} or more")));
+            return Err(match self.most {
+                Some(_) => at.refuse(
+                    "most",
+                    most,
+                    format!("it is below `least`, {least}"),
+                    format!("{least} or more"),
+                ),
+                None => {
+                    let why = format!("it is above `most`, by default {most}");
+                    at.refuse("least", least, why, format!("{most} or less, or a higher `most`"))
+                }
+            });
         }
         at.carried("most", most.bps() as f64)?;
         let packet_bytes = at.packet(packet)?;

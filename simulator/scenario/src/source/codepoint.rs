@@ -3,14 +3,13 @@
 use fairwire_core::Ecn;
 use fairwire_parameters::{parameters, word};
 
-/// The common parameter of sources of generated datagrams.
+/// The parameter that all sources of generated datagrams have.
 #[parameters(group)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marking {
     /// The ECN codepoint of the packets.
     ///
-    /// The source does not slow down for marks. A flood that claims to be capable is the adversary
-    /// of disciplines that mark.
+    /// The source does not slow down for marks.
     #[parameter(default = Codepoint::None, source = "RFC 3168, section 5; RFC 9331 for `ect1`.")]
     pub ecn: Option<Codepoint>,
 }

@@ -8,7 +8,7 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 /// The table of a group of flows. It refuses a source's parameters that are next to `source`
-/// instead of in the source's table. The error shows where they belong.
+/// instead of in the source's table.
 pub(crate) struct GroupTable<A>(pub(crate) A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
@@ -29,7 +29,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
     }
 }
 
-/// Reads a key of a group of flows. An unknown key may be a misplaced parameter.
 struct GroupKey<K>(K);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for GroupKey<K> {
@@ -53,16 +52,12 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     }
 }
 
-/// A key next to `source` that belongs in the source's table. It is refused while its value is
-/// read, because the error then has the value's location.
+/// A key next to `source` that belongs in the source's table.
 struct Misplaced<K> {
-    /// The error, with the meaning of the key and the allowed keys.
     message: String,
     key: PhantomData<K>,
 }
 
-/// The refusal of `key` if it is the name of a source, or a parameter of `cbr` that is often
-/// written in the group.
 fn misplaced<K>(key: &str) -> Option<Misplaced<K>> {
     let is_source = listed::all().iter().any(|source| source.name == key);
     let message = match key {

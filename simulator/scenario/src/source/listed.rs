@@ -21,8 +21,8 @@ pub fn all() -> &'static [Entry] {
     Sources::registry().all()
 }
 
-/// Adds an external source. It then has a name in scenarios, a table of parameters, a page and a
-/// schema. Must be called before anything else, because the first read of the list fixes it.
+/// Adds an external source. It then has a name in scenarios. Must be called before anything else,
+/// because the first read of the list fixes it.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ impl Kind for Sources {
         about.what
     }
 
-    /// The schema. A source with a required parameter cannot be given only by its name.
+    /// A source with a required parameter cannot be given only by its name.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
         let complete = all().iter().filter(|source| source.needed().is_none());

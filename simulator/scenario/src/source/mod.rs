@@ -54,15 +54,13 @@ pub(crate) struct Sends {
 }
 
 impl Sends {
-    /// The size of an acknowledgement on the wire, bytes; 0 if there are none.
     pub(crate) fn ack_bytes(&self) -> u32 {
         match &self.source {
-            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => tcp.header_bytes,
+            Source::Bulk { tcp } | Source::Tcp { tcp, .. } => tcp.ack_bytes,
             Source::Cbr { .. } | Source::Datagrams { .. } | Source::Endpoints { .. } => 0,
         }
     }
 
-    /// The number of simulated flows for each flow of the group: its connections.
     pub(crate) fn connections(&self) -> u64 {
         match &self.source {
             Source::Tcp { load, .. } => load.connections().into(),
@@ -75,7 +73,6 @@ pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
 
-/// Refuses keys of `flow`, which is at `path`, if they do not apply to its source.
 pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let is_tcp = flow.source.about().is_tcp;
     let foreign = match is_tcp {
@@ -96,7 +93,7 @@ pub(crate) fn header_bytes(flow: &FlowSpec) -> u32 {
     bytes_or(flow.header, flow.source.about().header_bytes)
 }
 
-/// The packets of `flow`, which is at `path`. The constants of its TCP have been checked.
+/// Converts the source of `flow`, whose TCP constants the caller has checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
     let header = header_bytes(flow);
     let capture = |name: &str| files.capture(name);
@@ -124,8 +121,6 @@ impl At<'_> {
         }
     }
 
-    /// The datagrams of `traffic`, whose parameters are within their ranges. The simulator reports
-    /// any other problem.
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {

@@ -1,4 +1,4 @@
-//! TCP connections in succession, each with unlimited data and cut off after a time.
+//! TCP connections in succession.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::Duration;

@@ -1,4 +1,4 @@
-//! A video over TCP, in chunks, at an adaptive bitrate.
+//! A video over TCP.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use fairwire_core::{Duration, Rate};
@@ -41,7 +41,7 @@ pub struct StreamingSpec {
         source = "Huang and others 2014, section 4: 90 of 240 s."
     )]
     pub reservoir: Option<Quantity<Duration>>,
-    /// The additional buffered time over which the bitrate rises to the highest.
+    /// The buffered time, in addition to `reservoir`, over which the bitrate rises to the highest.
     #[parameter(
         unset = "up to nine tenths of `buffer`",
         source = "Huang and others 2014, section 4: up to 216 of 240 s."

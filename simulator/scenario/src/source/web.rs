@@ -1,4 +1,4 @@
-//! A web client. Defaults are from the web browsing model of 3GPP2 C.R1002.
+//! A web client.
 
 use super::at::{About, At, NoOffer, Offer, SourceSpec};
 use crate::law::{LawSpec, Objects};

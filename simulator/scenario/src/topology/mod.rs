@@ -1,5 +1,4 @@
-//! Converts the links and flows of a scenario into queues and the routes of each group, once, when
-//! the scenario is read.
+//! Converts the links and flows of a scenario into queues and the routes of each group.
 
 mod network;
 pub(crate) mod plan;
@@ -52,8 +51,8 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     Ok(Topology { queues, passing, routes, sends })
 }
 
-/// Adds the faulty wires of the access links out of the network. A group's wire belongs to a
-/// separate link without a queue, the last on the group's forward paths.
+/// Adds a link without a queue, the last on the forward paths, for each group whose access link has
+/// impairments.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,
@@ -94,7 +93,7 @@ fn add_access_wires(
 }
 
 impl Topology {
-    /// Are two queues equivalent as sites of a discipline, except for random draws?
+    /// Would a discipline behave alike at two queues, except for its random draws?
     fn are_alike(&self, one: usize, other: usize) -> bool {
         let site = |at: usize| {
             let QueuePlan { rate, buffer, .. } = &self.queues[at];
@@ -103,7 +102,6 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// The sites of the compared disciplines, without sites that are equivalent to an earlier one.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {
@@ -119,8 +117,7 @@ impl Topology {
     }
 }
 
-/// The number of flows of a group: one for each flow and on-time. A user with several connections
-/// is one flow.
+/// Counts each flow once per on-time. A user with several connections is one flow.
 pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
     let on_times = flow.on.as_ref().map_or(1, |on| on.len().max(1) as u64);
     routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times

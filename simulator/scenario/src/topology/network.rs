@@ -34,7 +34,6 @@ pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Res
     Ok((laid.queues, routes))
 }
 
-/// The queues and paths of a network created so far.
 struct Layout<'a> {
     graph: Graph<'a>,
     queues: Vec<QueuePlan>,
@@ -170,7 +169,7 @@ impl Layout<'_> {
     }
 }
 
-/// The queue at `link` in its forward direction, with this rate and delay; `None` for a wire.
+/// The queue at `link` in its forward direction; `None` for a wire.
 fn queue(
     path: &str,
     link: &NetworkLinkSpec,

@@ -1,4 +1,4 @@
-//! The components of a network as created: its queues, and the paths over them.
+//! The plan of a network: its queues, and the paths over them.
 
 use crate::compared::Compared;
 use crate::fault::{Fault, refused};
@@ -30,7 +30,6 @@ pub(crate) struct QueuePlan {
     pub(crate) path: String,
 }
 
-/// A path from the source's access link to the sink's, and back.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) forward: Vec<Hop>,
@@ -49,8 +48,7 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// The time that packets take on the wire beyond its initial delay: the mean jitter, plus the
-    /// excess of the longest later delay over the initial delay.
+    /// The wire's longest delay minus its initial delay, plus its mean jitter.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;
         let mut rng = Seed(1).stream("a mean of jitter");
@@ -61,7 +59,6 @@ impl QueuePlan {
         longest.max(self.delay) - self.delay + Duration::from_ns(jitter)
     }
 
-    /// The rate from `from` to `to`, bit/s; the mean, if the rate changes.
     pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
         self.law.mean_bps(self.rate, from, to)
     }
@@ -95,7 +92,6 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The behaviour of the wire of the link in the table at `path`. The wire changes as in `law`.
 pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
@@ -120,11 +116,11 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// The changes of the return direction of the link `there`, and the behaviour of its wire. Missing
-/// settings are copied from the forward direction, except:
+/// The changes of a link's return direction, and the behaviour of its wire. Settings that it lacks
+/// are copied from `there`, the forward direction, except:
 ///
-/// - changes of the rate or delay, and outages, if the return direction has its own rate,
-///   `changes`, pattern or trace;
+/// - changes of the rate or delay, and outages, if it has its own rate, `changes`, pattern or
+///   trace;
 /// - changes of the delay, and outages, if it has its own file of delays;
 /// - the file of delays, if it has its own delay, `changes` or file of delays.
 pub(super) fn back_laws(
@@ -164,8 +160,8 @@ pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
     }
 }
 
-/// A `tail-drop` with default parameters. The parameters of `[discipline.tail-drop]` apply only if
-/// the discipline is named.
+/// Has default parameters: `[discipline.tail-drop]` applies only if the scenario names the
+/// discipline.
 pub(super) fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }
 }

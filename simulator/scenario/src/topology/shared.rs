@@ -10,7 +10,6 @@ use crate::spec::{DirectionSpec, FlowSpec, Spec};
 use fairwire_core::{Duration, Rate, RateLaw, WireLaw};
 use fairwire_sim::Hop;
 
-/// The names of the shared link and of its return direction in results.
 const SHARED: [&str; 2] = ["bottleneck", "return"];
 
 pub(super) fn laid(spec: &Spec, link: &LinkSpec, files: &Files) -> Result<Laid, Fault> {

@@ -1,4 +1,4 @@
-//! Aggregates in scenarios: the adaptive token bucket compared with the fixed one, and refusals.
+//! Aggregates in scenarios.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
@@ -37,8 +37,7 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
     );
     for aggregate in [small, large] {
         // At certain ratios of marks, an edge alternates between requests for a higher and a lower
-        // target. So targets may differ from the fair ones by a quarter. The paper prints gains of
-        // 0.82 to 1.36.
+        // target. So targets may differ from the fair ones by a quarter.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -108,8 +107,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // Both targets rise for 25 s on average. The additive one rises by 0.5 % of the contract a
-    // second, the compounded one by 0.5 % of the target.
+    // The recorded targets are means, after 25 s of growth on average. Per second, the additive one
+    // grows by 0.5 % of the contract, the compounded one by 0.5 % of itself.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

@@ -1,5 +1,5 @@
 //! Under `cake-like`, hosts share equally, however many connections each opens. TCP hosts nearly
-//! do, and the tests show the reasons for the difference.
+//! do.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -49,8 +49,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // Measured shares are relative to the fair shares by flow, one tenth and nine tenths. The fair
-    // share of each host is a half.
+    // Measured shares are relative to the flows' fair shares: a tenth for `one`, nine tenths for
+    // `nine`. The fair share of each host is a half.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)
@@ -67,24 +67,24 @@ fn hosts_with_unresponsive_senders_get_half_each() {
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
     // The host with one flow gets 0.44. Half of the gap to 0.5 is due to CoDel, which leaves this
-    // flow's queue empty for some time. The other half goes to those of the nine flows that become
-    // new again after their queue was empty: see the next two tests. If the single flow were
-    // signalled as early as the nine, it would get about 0.3.
+    // flow's queue empty for some time. The other half goes to flows of the other host that count
+    // as new again, because their queues were empty.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // The share is 0.30. The single flow is signalled after the wait of a few packets, however many
-    // queues have their turn before its queue.
+    // The share is 0.30. The single flow is signalled after a few packets' time, however many
+    // queues are served before its own.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
 }
 
 #[test]
 fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
-    // The share is 0.483. Even alone, the single flow leaves 7 % of a link of 5 Mbit/s idle.
+    // The share is 0.483, a little below half: even alone on a link of 5 Mbit/s, half of this one,
+    // a TCP flow leaves 7 % idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
@@ -92,8 +92,8 @@ fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
 #[test]
 fn an_unresponsive_flow_loses_the_share_of_new_tcp_flows() {
     // The share is 0.458, with a standard error of 0.007. The single flow's queue is never empty.
-    // But the quantum of the other host is divided only among those of its nine queues that are
-    // bulky, as in CAKE.
+    // As in CAKE, the other host's quantum is divided only by its bulky queues, while its new
+    // queues are served first.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

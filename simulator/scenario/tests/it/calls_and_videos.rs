@@ -5,7 +5,6 @@ use fairwire_metrics::{Kind, summary};
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// A run over a link with these keys, a buffer of 1000 packets and a round trip of 30 ms.
 fn run(seconds: u32, link: &str, flows: &str) -> RunRecord {
     let text = format!(
         "format = 2\nname = \"one\"\nduration = \"{seconds} s\"\nwarm_up = \"40 s\"\nseeds = 1\n\
@@ -42,7 +41,7 @@ fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
         // RFC 8698, equation (5): the queue is 10 ms x 100 Mbit/s over the rate. NADA uses the
-        // minimum delay of 15 packets, which is below their mean delay by the transmission time of
+        // minimum delay of 15 packets, which is shorter than the mean by the transmission time of
         // some packets.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
@@ -66,12 +65,12 @@ fn calls_share_in_proportion_to_priority_times_maximum() {
 fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
     let run = run(3000, "rate = \"2 Mbit/s\"", &video(parameters));
-    // 1448 of 1500 bytes are payload, so the link carries 1.93 Mbit/s. Between two chunks, which
-    // take 0.5 or 1.6 s, it is idle for a round trip of 30 ms and a delayed acknowledgement.
+    // 1448 of 1500 bytes are payload, or 1.93 Mbit/s. After each chunk, which takes 0.5 or 1.6 s,
+    // the link is idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // From the warm-up to the end, the buffer changes by at most 24 s of video at 3 Mbit/s, which
-    // is 1.3 % of the total.
+    // Played and received data differ by the change of the buffer since the warm-up: at most 24 s
+    // of video at 3 Mbit/s, or 1.3 % of the total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
@@ -93,9 +92,9 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // The stall begins at 118 to 120 s. It ends after the link's return at 160 s, the next
-    // retransmission, and 0.3 s for a chunk. Timeouts double, so the retransmission comes before
-    // the time since the loss has doubled: at most 60 s after the link's return.
+    // The buffer runs empty at 118 to 120 s, and the link returns at 160 s. The stall ends with the
+    // first retransmission after 160 s and a chunk of 0.3 s. Timeouts have doubled since 100 s, so
+    // this retransmission comes at most 60 s after the link's return.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);

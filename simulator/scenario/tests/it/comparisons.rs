@@ -60,7 +60,6 @@ fn a_measure_exceeds_another_if_the_entire_difference_interval_does() {
     assert!((mean - by_hand).abs() < 1e-12);
     assert!((half - 3.182_45 * (squares / 3.0 / 4.0).sqrt()).abs() < 1e-5);
     assert!(judgement.is_met() && mean > 0.2, "DRR shields TCP from the CBR flow: {judgement}");
-    // One margin is just below the lower end of the difference's interval, the other just above it.
     let met = |margin| judged(&expect(margin), "1..=4", &[]).0[0].is_met();
     assert!(met(mean - half - 1e-6) && !met(mean - half + 1e-6), "{judgement}");
 }

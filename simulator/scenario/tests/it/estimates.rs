@@ -143,7 +143,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
     }
 }
 
-/// This test takes 2 s. It would take a minute if the record of each flow inspected every link.
+/// This test would take a minute if the record of each flow inspected every link.
 #[test]
 fn a_fat_tree_of_65_536_hosts_is_run_with_a_flow_each() {
     let scenario = parse("fat.toml", FAT_TREE, &Overrides::default()).expect("a scenario");

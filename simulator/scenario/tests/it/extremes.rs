@@ -7,7 +7,6 @@ use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-/// The varied values, some as powers of ten.
 #[derive(Clone, Debug)]
 struct Extremes {
     rate_power: u32,
@@ -58,7 +57,6 @@ fn extremes() -> impl Strategy<Value = Extremes> {
 }
 
 impl Extremes {
-    /// The time to send 2000 packets at the faster of the rates, but at most the longest run.
     fn duration_ns(&self) -> u64 {
         let fastest = 10f64.powi(self.rate_power.max(self.cbr_power).cast_signed());
         let smallest = f64::from(self.packet_bytes.min(self.segment_bytes + 40));
@@ -154,8 +152,7 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each run reports its end. After the last report, the fraction is 1, up to rounding of
-    // seconds.
+    // The largest reported fraction is 1, up to the rounding of seconds.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 

@@ -1,5 +1,4 @@
-//! Figures of links and disciplines that people know from other tools. Each case has the text of a
-//! scenario file, for which `fairwire run FILE` shows the same figures.
+//! Figures of links and disciplines that people know from other tools.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -76,9 +75,9 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// The effects of a flood of twice the link's rate, under this law and with this codepoint. Returns
-/// the fraction of packets dropped, the fraction of the remaining packets marked, and the median
-/// wait, ms.
+/// Floods a link under the discipline `law` with twice its rate, in packets with the codepoint
+/// `ecn`. Returns the fraction of packets dropped, the fraction of the remaining packets marked,
+/// and the median wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""
@@ -118,8 +117,8 @@ fn an_ecn_capable_flood_fills_the_buffer_of_codel_but_not_pie_or_dualpi2() {
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// The 95th percentile of the waits, in ms, of `count` downloads in the provider's queue of
-/// `scenarios/ingress.toml`, and the carried rate, Mbit/s.
+/// Runs `scenarios/ingress.toml` with `count` downloads. Returns the 95th percentile of the waits
+/// in the provider's queue, ms, and the rate of the downloads, Mbit/s.
 fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
     let text = include_str!("../../../../scenarios/ingress.toml");
     let set = vec![format!("flow.updater.count={count}")];
@@ -144,7 +143,6 @@ fn a_shaper_that_charges_its_drops_keeps_the_queue_of_the_provider_short() {
     }
 }
 
-/// The run of a line with 50 Mbit/s down and 1 Mbit/s up, with a download and `uploads` uploads.
 fn thin_upload(uploads: u32, parameters: &str) -> RunRecord {
     let flow = |group: &str, count: u32, direction: &str| {
         format!(
@@ -178,7 +176,7 @@ fn filtered_acknowledgements_leave_a_thin_upload_to_data() {
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            // The download has longer round trips, because an acknowledgement waits for a packet of
+            // The download loses up to a quarter, because an acknowledgement waits for a packet of
             // each upload.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }

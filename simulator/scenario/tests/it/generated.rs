@@ -1,4 +1,4 @@
-//! Generated networks: the shares of flows on them, and refusals.
+//! Generated networks.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Outcome, Overrides, Scenario, judge, parse, report, run_all};
@@ -22,7 +22,6 @@ fn whole() -> String {
     FAT_TREE.replace("count = 8 #", "#")
 }
 
-/// The fat-tree with only datagrams, where each host sends as much as its link carries.
 fn datagrams() -> String {
     let cbr = "source = { cbr = { rate = \"10 Mbit/s\", packet = \"1000 B\" } }";
     whole().replace("tcp = { profile = \"modern\" }\n", "").replace("source = \"bulk\"", cbr)
@@ -39,8 +38,7 @@ fn the_examples_run_and_a_reduced_run_meets_their_expectations() {
     }
 }
 
-/// Traffic that fills the links of all hosts is delivered completely, under any stride and without
-/// queueing, since no two flows share a link.
+/// Under any stride, no two flows share a link.
 #[test]
 fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
     for by in [1, 2, 3, 7, 8, 15] {
@@ -118,7 +116,7 @@ fn flows_are_distributed_to_pairs_and_numbered_consecutively() {
 }
 
 /// There are 40 flows over 16 pairs: three flows for each of the first eight pairs, and two for
-/// each of the last eight. The last flow starts at the last host.
+/// each of the last eight.
 #[test]
 fn a_late_flow_keeps_its_number() {
     let scenario = read(
@@ -144,8 +142,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The hosts are in one pod, so each direction passes one aggregation switch: a2 at the second
-    // port on the forward path, and a1 at the first port on the return path.
+    // The hosts are in one pod, so each direction passes one aggregation switch: a2 on the forward
+    // path, and a1 on the return path.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -161,8 +159,7 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Each of the 16 hosts sends to the host 8 further. That host is in another pod, so every packet
-/// crosses six links.
+/// Each host sends to a host in another pod, so every packet crosses six links.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];
@@ -178,7 +175,6 @@ fn each_wire_of_a_generated_network_loses_its_share() {
     }
 }
 
-/// Twelve hosts of other pods simultaneously send 64 kB each to one host.
 const INCAST: &str = "format = 2\nname = \"incast\"\nduration = \"20 ms\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [network.fat-tree]\nk = 4\nrate = \"1 Gbit/s\"\ndelay = \"5 us\"\nbuffer = \"100 packets\"\n\
     [[flow]]\ngroup = \"senders\"\ncount = 12\npattern = { incast = { from = 5 } }\n\
@@ -193,10 +189,10 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         let link = &run.links[0];
         assert_eq!(link.name, "e1-h1");
         assert!(run.links.iter().all(|other| other.utilization <= link.utilization));
-        // 12 x 64 kB and headers take 6.31 ms of 20 ms.
+        // 12 x 64 kB with headers occupy the link for 6.31 of 20 ms.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // If the destination decides the path, all traffic to one host already meets at one core link.
+    // If the destination decides the path, all traffic to one host already queues at one core link.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

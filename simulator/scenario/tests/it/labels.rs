@@ -38,7 +38,6 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
     let all = drops(&read(&[], &[]).unwrap());
     let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
-    // The plain entry uses `[discipline.red]`. Each labelled entry uses its own table.
     let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
     assert_eq!(all[0].1, alone(&[]));
     assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));
@@ -176,8 +175,8 @@ fn every_scenario_of_the_repository_is_unchanged_by_rewriting() {
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        // These two notes are expected. One states the mean of a trace, which no file contains. The
-        // other is about the hosts of a paper's simulator, which take no time.
+        // Two notes are expected: one with the mean of a trace, and one about the hosts of a
+        // paper's simulator, which take no time.
         let is_meant =
             |note: &&String| note.contains("follows a trace") || note.contains("hosts take no time");
         let slips: Vec<_> = first.notes().iter().filter(|note| !is_meant(note)).collect();

@@ -1,5 +1,4 @@
-//! Limits of a sender in addition to the network: its host's link, its receiver's window, its own
-//! rate.
+//! Limits of a sender in addition to the network.
 
 use fairwire_core::Duration;
 use fairwire_scenario::{Overrides, Scenario, parse, run_single};
@@ -15,7 +14,6 @@ fn read(link: &str, access: &str, flow: &str) -> Scenario {
     parse("limits.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The longest smoothed round trip and the widest window after 5 s.
 #[derive(Default)]
 struct Widest {
     srtt: Duration,
@@ -50,10 +48,9 @@ fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_
     for control in ["cubic", "reno", "bbr", "dctcp"] {
         let (widest, used) = widest(&format!("control = \"{control}\""));
         // The round trip takes 14.2 ms without queueing. The queue at the host's link adds at most
-        // 2 ms, and a delayed acknowledgement adds some time. Before that queue was limited, the
-        // round trip took 5 s.
+        // 2 ms, and a delayed acknowledgement adds some time.
         assert!(widest.srtt < Duration::from_ms(20), "{control}: {}", widest.srtt);
-        // At 100 Mbit/s, such a round trip holds 170 segments.
+        // At 100 Mbit/s, a round trip of 20 ms holds about 170 segments.
         assert!(widest.window < 600.0, "{control}: {}", widest.window);
         assert!(used > 0.98, "{control}: {used}");
     }

@@ -1,5 +1,4 @@
-//! Realistic links: wires with faults, handovers and outages, round-trip times, and buffers in
-//! bandwidth-delay products.
+//! Realistic links.
 
 use fairwire_core::Duration;
 use fairwire_core::units::Amount;
@@ -8,7 +7,6 @@ use fairwire_scenario::{Overrides, Scenario, judge, load, network, parse, report
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Two TCP flows and one datagram flow on a link of 10 Mbit/s with a delay of 20 ms one way.
 const TEXT: &str = "format = 2\nname = \"links\"\nduration = \"10 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [link]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 bdp\"\n\
     [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\
@@ -39,8 +37,8 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
-    // The link takes 40 ms of the round trip. The remaining time is divided equally among the two
-    // access links in both directions.
+    // The link takes 40 ms of each round trip. Each direction of each of the two access links takes
+    // a quarter of the rest.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);
@@ -61,8 +59,8 @@ fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
-    // The flows with a given round trip have 60 ms and 100 ms. The other flow has 80 ms: 40 ms on
-    // the link and 40 ms on access links. The mean is 80 ms.
+    // The TCP flows have round trips of 60 and 100 ms. The UDP flow has 80 ms: 40 ms on the link,
+    // and 40 ms on access links. The mean is 80 ms.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);

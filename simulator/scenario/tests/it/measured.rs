@@ -1,5 +1,4 @@
-//! Links as people measured them: patterns, traces of two columns, files of delays, and normal
-//! jitter.
+//! Links as people measured them.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{Observer, Overrides, PacketEvent, Scenario, load, run_single};
@@ -8,7 +7,6 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A scenario of 60 s with one flow of small packets, 100 a second, over a link with these keys.
 fn text(link: &str, more: &str) -> String {
     format!(
         "format = 2\nname = \"one\"\nduration = \"60 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -65,7 +63,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // A period has 200 packets. The 20 packets sent during the pause wait, the first for 200 ms.
+    // In each of 30 periods, 20 packets are sent during the pause and wait, the first for 200 ms.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -95,8 +93,8 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
             text
         })
     };
-    // The round trip is 40 ms, and 80 ms from 10 s on. An outage of a second follows at 20 s, and
-    // everything repeats from 30 s on.
+    // The round trip is 40 ms, but 80 ms from 10 s to 20 s. From 20 s to 21 s there is an outage.
+    // After 30 s the file repeats.
     let dish = rows(&|row| {
         if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
     });
@@ -136,8 +134,7 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
         let text = text(&keys, "").replace("100 kbit/s", &rate);
         run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    // The delays of 100 000 packets, in sending order. The packets are so far apart that none waits
-    // for an earlier one.
+    // The packets are so far apart that none waits for an earlier one.
     let takes = jitter(false, 200);
     let (n, mean) = (takes.len() as f64, mean(&takes));
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;

@@ -50,7 +50,6 @@ fn run(scenario: &Scenario) -> (RunRecord, BTreeMap<String, Vec<u64>>) {
     (record.expect("the watcher goes on"), seconds.0)
 }
 
-/// Four flows that start 10 s apart, each on for 60 s.
 fn four(discipline: &str) -> String {
     let one = |(at, name): (u64, &str)| {
         flow(name, "\"bulk\"", &format!("start = \"{} s\"\nstop = \"{} s\"", 10 * at, 60 + 10 * at))
@@ -66,7 +65,6 @@ fn four_changing_flows_have_their_fair_share_at_each_time() {
         let is_on = |number: usize| (number..number + 6).contains(&stretch);
         let flows = (0..4).filter(|number| is_on(*number)).count() as f64;
         for (number, of_flow) in seconds.values().enumerate() {
-            // The bytes that the flow receives in the stretch, except in its first 2 s.
             let bytes: u64 = of_flow[10 * stretch + 2..10 * stretch + 10].iter().sum();
             let mbps = bytes as f64 * 8.0 / 8e6;
             let fair = if is_on(number) { 12.0 / flows } else { 0.0 };
@@ -101,7 +99,6 @@ fn without_stops_nothing_is_reported_and_results_are_unchanged() {
     let alone = flow("a", "\"bulk\"", "");
     let (plain, _) = run(&read(&text(10, "drr", &alone)));
     assert!(plain.presence.is_none());
-    // A stop after the end changes only the report.
     let (stopped, _) = run(&read(&text(10, "drr", &flow("a", "\"bulk\"", "stop = \"20 s\""))));
     assert_eq!((&plain.flows, &plain.links, plain.events), (&stopped.flows, &stopped.links, stopped.events));
 }
@@ -130,7 +127,7 @@ fn every_source_is_silent_between_its_on_times() {
         let (record, seconds) = run(&read(&text(10, "fq-codel", &flow)));
         let of = |range: std::ops::Range<usize>| seconds["g"][range].iter().sum::<u64>();
         assert!(of(1..3) > 0 && of(6..8) > 0, "{source}: {:?}", seconds["g"]);
-        // Packets already sent arrive within a second: the queue holds 40 ms of them.
+        // Packets in flight at the end of an on-time arrive within a second: the queue holds 40 ms.
         assert_eq!((of(0..1), of(4..6), of(9..10)), (0, 0, 0), "{source}: {:?}", seconds["g"]);
         let all = seconds["g"].iter().sum::<u64>() as f64 * 8.0;
         let measured = record.flows[0].throughput_bps * 4.0;

@@ -1,5 +1,5 @@
-//! The limits of a single queue. FABA shares by drops, so a flow gets less than its share if
-//! something else limits its window, or if it has too few tokens for a window. The figures are in
+//! The limits of a single queue. FABA shares it by drops, so a flow gets less than its share if
+//! anything else limits its window, or if its tokens are fewer than a window. The figures are in
 //! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
@@ -13,8 +13,8 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The share of 100 Mbit/s that a host with one download gets against a host with three, by
-/// discipline.
+/// The share of 100 Mbit/s that a host with one download gets against a host with three, under
+/// `faba` and under `drr`.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -39,12 +39,12 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // Four windows of ten segments are 60 kB of the 625 kB in tokens, so no packet is dropped, and
-    // all wait equally.
+    // The four windows of ten segments are 60 kB, and the tokens 625 kB. So no packet is dropped,
+    // and all wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // If windows grow until a loss, the single download gets half, less what is lost when one of
-    // four windows is reduced. The measured share is 0.47.
+    // If windows grow until a loss, the single download gets nearly half. The measured share is
+    // 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -53,16 +53,16 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // The shares measured over 60 s are 0.27 with a buffer of 200 ms and 0.49 with 10 ms. The
-    // windows of four BBR flows hold what the link carries in about 7 ms.
+    // The shares measured over 60 s are 0.27 with a buffer of 200 ms and 0.49 with 10 ms. Four BBR
+    // windows hold what the link carries in about 7 ms, so tokens limit them only with the short
+    // buffer.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
 /// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
-/// link of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
-/// classes. This is the contest `hfaba/tree-both` of `proof/field`.
+/// link of 20 Mbit/s with this buffer. This is the contest `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -91,8 +91,8 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     );
     let summaries = run(&text);
     let mbps = |group: &str| summaries[0].measures[&format!("throughput_bps.{group}")].mean / 1e6;
-    // The flood's class has twice the weight of the uploads' class, and carries a few percent of
-    // acknowledgements as well.
+    // The flood's class has twice the uploads' weight, and also carries a few percent of
+    // acknowledgements.
     let flood = mbps("school-up") * 1.045;
     mbps("office-up") / ((mbps("office-up") + flood) / 3.0)
 }

@@ -6,7 +6,6 @@ use fairwire_scenario::parts::{self, Part};
 use fairwire_scenario::{Overrides, generated, parse, source};
 use std::collections::BTreeMap;
 
-/// The text around the table of a component, by type.
 struct Around {
     discipline: String,
     network: &'static str,
@@ -81,7 +80,8 @@ fn every_out_of_bounds_parameter_is_refused_at_its_location() {
             let (within, beyond) = bounds(field);
             for value in &within {
                 let (message, _, text) = read(value);
-                // At its bound, a parameter may contradict another parameter, or the scenario.
+                // A parameter at its bound may contradict another one, or the scenario. That
+                // refusal does not state the allowed range.
                 let is_in_range = message.as_ref().is_none_or(|message| !message.contains(&allowed));
                 assert!(is_in_range, "{}: {message:?}\n{text}", part.name);
             }

@@ -83,8 +83,8 @@ fn unused_tables_of_parameters_are_checked_too() {
         &message(&inner, &[]),
         &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
     );
-    // The only `red` among the disciplines overrides the table's key with the error. The error is
-    // reported nevertheless.
+    // The list's only `red` overrides the table's wrong `max_probability`, which is refused all the
+    // same.
     let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
     let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
     let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
@@ -130,8 +130,8 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // This shaper contains a second shaper, but not itself without end. An inner discipline has
-    // only its own parameters, not those of `[discipline.shaper]`.
+    // This shaper contains one more shaper, and no third. An inner discipline has only its own
+    // parameters, not those of `[discipline.shaper]`.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -146,7 +146,6 @@ fn parameters_valid_only_with_those_of_an_entry_are_accepted() {
     let text = GOOD.replace("disciplines = [\"tail-drop\", \"red\"]", disciplines);
     let text = text.replace("gentle = true", "min_threshold = \"40 packets\"");
     assert_eq!(read(&text, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
-    // With other disciplines chosen, the file is still valid.
     let chosen = Overrides { disciplines: vec!["faba".into()], ..Overrides::default() };
     let text = text.replace("discipline = \"red\"\n", "");
     assert_eq!(parse("good.toml", &text, &chosen).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -169,8 +168,6 @@ fn unreasonable_sizes_are_refused_before_allocation() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The same bound applies to the discipline's own buffer, and to the buffer that it derives from
-    // the link and a time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
         let message = message(GOOD, &[&set[0], &set[1]]);
@@ -241,13 +238,12 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let (message, _, change) = refusal(&["flow.tcp.count=4"], &["faba", "{ red = { gentel = true } }"]);
     says(&message, &["--discipline:1:", "did you mean `gentle`?"]);
     assert_eq!(change, Some(1));
-    // Only the chosen discipline has the parameter. The error is located in the text of `--set`,
-    // not in the file.
+    // Only `blue`, which `--discipline` chooses, has this parameter.
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
-    // `--discipline` replaces the list in `--set`. So the error is located in `--discipline`,
-    // although that list also contains `tail-drop`.
+    // `--discipline` replaces the list in `--set`, so the error is located in `--discipline`,
+    // although both lists contain `tail-drop`.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
     says(&message, &["--discipline:1:27", "already listed"]);

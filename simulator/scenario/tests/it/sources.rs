@@ -233,7 +233,7 @@ fn a_capture_is_played_again() {
     let folder = Folder::new().file("a.pcap", &capture(100));
     let played = run(&folder.load(&text(REPLAY)).expect("a good one"));
     let offered = played.flows[0].offered_bps.expect("open loop");
-    // The capture has 1000 bytes per 10 ms. The tolerance is one of 6000 packets.
+    // The capture has 1000 bytes per 10 ms. The tolerance is six of 6000 packets.
     assert!((offered / 800_000.0 - 1.0).abs() < 0.001, "{offered}");
     let fast = folder.load(&text(&REPLAY.replace("repeats", "speed = 2.0, repeats"))).expect("a good one");
     let offered = run(&fast).flows[0].offered_bps.expect("open loop");
@@ -398,8 +398,8 @@ fn links_change_in_both_directions_unless_the_reverse_has_its_own_rate() {
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A small demand is compared with itself, and greedy flows with what remains; no flow is compared
-/// with an equal share.
+/// A user's share is relative to its small demand, and a greedy flow's share to the rest of the
+/// link.
 #[test]
 fn a_share_is_relative_to_the_demand_of_a_user() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\

@@ -63,7 +63,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// The payload of the flow's segments according to its record, bytes, and the scenario's notes.
+/// The payload of a segment, bytes, computed from the flow's record, and the scenario's notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));

@@ -96,7 +96,6 @@ fn runs(text: &str, rule: &str, seeds: &str, set: &[&str]) -> Vec<(String, Vec<R
     by_discipline
 }
 
-/// Each group's share, and the drops, under each discipline and both rules.
 fn compared(text: &str, seeds: &str, set: &[&str]) -> Vec<Row> {
     let mut rows = Vec::new();
     let both = runs(text, "random", seeds, set).into_iter().zip(runs(text, "fifo", seeds, set));

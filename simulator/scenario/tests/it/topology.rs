@@ -1,4 +1,4 @@
-//! Networks of links: how flows share them, how paths are found, and what is refused.
+//! Networks of links.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
@@ -21,7 +21,6 @@ fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// Each link takes 10 ms there and back, and its queue holds 100 packets.
 fn link(from: &str, to: &str, mbit: u32, more: &str) -> String {
     format!(
         "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{mbit} Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -77,7 +76,6 @@ fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
     is_max_min(&text, &[("long", 3.0), ("one", 7.0), ("two", 3.0), ("three", 7.0)]);
 }
 
-/// Paths of one and two links overlap, so that the three links are full at three different shares.
 #[test]
 fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\"]")

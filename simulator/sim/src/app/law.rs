@@ -206,8 +206,6 @@ mod tests {
         (0..DRAWS).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// Checks that mean and variance are within 3.3 standard errors: for the mean, deviation /
-    /// sqrt(n); for the variance, variance * sqrt((kurtosis - 1) / n).
     fn has_moments(law: &Law, mean: f64, variance: f64, kurtosis: f64) {
         let (draws, n) = (draws(law), DRAWS as f64);
         let measured = draws.iter().sum::<f64>() / n;
@@ -230,8 +228,7 @@ mod tests {
 
     #[test]
     fn a_pareto_law_with_a_light_tail_has_its_mean_and_variance() {
-        // With shape a = 7 and least m = 6/7, the variance is m^2 a / ((a-1)^2 (a-2)), and the
-        // kurtosis 3 (a-2)(3a^2+a+2) / (a (a-3)(a-4)).
+        // The shape is a, and the least value is m.
         let (a, m) = (7.0_f64, 6.0 / 7.0);
         let variance = m * m * a / ((a - 1.0) * (a - 1.0) * (a - 2.0));
         let kurtosis = 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0));
@@ -251,8 +248,7 @@ mod tests {
 
     #[test]
     fn a_lognormal_law_has_the_given_moments() {
-        // Let s^2 = ln(1 + 0.25), so that e^(s^2) = 1.25. The kurtosis is then e^(4 s^2) + 2 e^(3
-        // s^2) + 3 e^(2 s^2) - 3.
+        // w is e^(s^2) = 1 + (deviation / mean)^2, where s is the deviation of the logarithm.
         let w = 1.25_f64;
         let kurtosis = w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 3.0;
         has_moments(&Law::log_normal(Moments { mean: 8.0, deviation: 4.0 }), 8.0, 16.0, kurtosis);

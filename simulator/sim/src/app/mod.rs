@@ -1,8 +1,7 @@
 //! Applications: they offer packets, or give data to a TCP.
 //!
 //! A [`datagram`] source sends regardless of what happens to its packets. A [`load`] opens TCP
-//! connections and gives them data. Each draws from a separate random stream, and sleeps until it
-//! is due, so an idle source costs nothing.
+//! connections and gives them data. Each draws from a separate random stream.
 
 mod call;
 pub(crate) mod datagram;

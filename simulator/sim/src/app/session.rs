@@ -13,7 +13,6 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Records a lasting event if it ended in the measured time, which began at `from`.
     pub(crate) fn lasted(&mut self, lasted: Lasted, from: Time) {
         if lasted.until >= from {
             self.lasting.entry(lasted.kind).or_default().lasted(lasted, from);
@@ -41,7 +40,7 @@ pub(crate) struct Session {
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
     given: u64,
-    /// When the timed transfer began; it is complete when all given data has arrived.
+    /// When the timed transfer began; `None` if no timed transfer is in progress.
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
@@ -74,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Schedules the session's wake at `at`; an earlier schedule becomes invalid.
+    /// An earlier schedule becomes invalid.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wakes_at = at;
     }
@@ -92,20 +91,17 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// The timed events that end by `end` but are not reported yet. Events in progress count as
-    /// ended at `end`.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
 
-    /// Stops the session at `now`. Returns the events that end with it.
     pub(crate) fn stop(&mut self, now: Time) -> Vec<Lasted> {
         let lasted = self.under_way(now);
         (self.is_over, self.wakes_at) = (true, Time::MAX);
         lasted
     }
 
-    /// Starts the measured time. `arrived` returns how many segments a flow's receiver has.
+    /// `arrived` returns how many segments a flow's receiver has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();
@@ -127,7 +123,6 @@ impl Session {
         self.owed + self.given
     }
 
-    /// Records the segments that `step` gives to a connection; `None` if it gives no segments.
     pub(crate) fn request(&mut self, step: Step) -> Option<Request> {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),

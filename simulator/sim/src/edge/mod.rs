@@ -1,11 +1,9 @@
-//! The edges of a DiffServ domain. Packets of an aggregate enter it at one edge, which colours
-//! them, and leave it at another, which reports marks.
+//! The edges of a DiffServ domain. The packets of an aggregate enter the domain at one edge, which
+//! colours them. They leave the domain at another edge, which reports marks.
 //!
-//! Without aggregates, the edges cost a run only one test per packet.
-//!
-//! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
-//! request into every packet. A receiver copies the request into the resulting acknowledgement, and
-//! a sender copies it from the latest acknowledgement into its packets. The edge where the packets
+//! Requests of the edges travel with the packets. The edge where packets leave writes a request
+//! into every packet. A receiver copies the request into the resulting acknowledgement. A sender
+//! copies the request from the latest acknowledgement into its packets. The edge where the packets
 //! enter reads the request, clears it and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
@@ -51,8 +49,6 @@ impl Tag {
     }
 }
 
-/// The edges of all aggregates, and the tags that the ends of flows copy from received packets to
-/// sent ones.
 pub(crate) struct Edges {
     aggregates: Vec<Aggregate>,
     of_group: Vec<u32>,
@@ -64,9 +60,7 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// Received by the sender, with the latest acknowledgement.
     sender: Tag,
-    /// Received by the receiver, with the latest packet.
     receiver: Tag,
 }
 
@@ -90,7 +84,6 @@ struct Counts {
 }
 
 impl Edges {
-    /// The edges of `aggregates`, in a run with this number of groups; `None` without aggregates.
     pub(crate) fn new(aggregates: Vec<AggregatePlan>, groups: usize) -> Option<Box<Self>> {
         let mut of_group = vec![NONE; groups];
         for (number, plan) in aggregates.iter().enumerate() {
@@ -111,8 +104,7 @@ impl Edges {
         &self.aggregates
     }
 
-    /// Colours `packet` of `group`, which enters the domain with `tag`. Returns the packet's new
-    /// tag.
+    /// Returns the packet's new tag.
     pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return tag;
@@ -126,7 +118,7 @@ impl Edges {
         Tag::of_color(packet.color)
     }
 
-    /// Handles a packet of `group` that leaves the domain, and returns the tag for its receiver.
+    /// Returns the tag for the packet's receiver.
     pub(crate) fn leave(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return Tag::default();

@@ -13,7 +13,6 @@ use fairwire_core::{Ecn, Time};
 use fairwire_metrics::Lasted;
 
 impl Flow {
-    /// The first end's time to finish; `None` before, and without external endpoints.
     pub(crate) fn took(&self) -> Option<Took> {
         let Protocol::Outside(outside) = &self.protocol else { return None };
         outside.ends.took()
@@ -26,7 +25,8 @@ impl Flow {
         }
     }
 
-    /// Hands the packet in `slot` to the second end, which it reaches at `at` with codepoint `ecn`.
+    /// Schedules the arrival of the packet in `slot` at the second end, at `at` and with codepoint
+    /// `ecn`.
     #[inline(never)] // separate from TCP's deliveries
     pub(crate) fn hand_over(&self, slot: u32, ecn: Ecn, at: Time, stage: &mut Stage<'_, impl Events>) {
         stage.frames.at_mut(slot).ecn = ecn;
@@ -46,7 +46,6 @@ impl Flow {
         self.keep_timeout(stage);
     }
 
-    /// Handles the timeouts of both ends that are due. Returns whether any was due.
     #[inline(never)] // separate from TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;
@@ -107,7 +106,6 @@ impl Flow {
         }
     }
 
-    /// Ensures that a wake is pending no later than either end's timeout.
     fn keep_timeout(&mut self, stage: &mut Stage<'_, impl Events>) {
         let due = self.outside().ends.next_timeout();
         if due < self.source.wakes_at {

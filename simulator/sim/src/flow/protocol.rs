@@ -1,4 +1,4 @@
-//! The sending protocol: a TCP, a datagram source, or an external endpoint.
+//! The sending protocol of a flow.
 
 use crate::app::datagram::{Emission, Generator, cbr};
 use crate::endpoint::Start;
@@ -79,7 +79,6 @@ impl Protocol {
         }
     }
 
-    /// The flow's byte counts, if it sends datagrams.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut Bytes> {
         match self {
             Protocol::Tcp(_) => None,

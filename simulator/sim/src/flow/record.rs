@@ -1,4 +1,4 @@
-//! The record of a flow, in the order in which its parts are needed.
+//! The record of a flow. Fields used for each packet come first.
 
 use super::protocol::{Bytes, Protocol};
 use crate::event::Lane;
@@ -14,8 +14,8 @@ use std::mem::offset_of;
 /// One flow.
 ///
 /// With many flows, most of the time is spent on loading a flow's record from memory, in lines of
-/// 64 bytes. So the record has two halves, each prefetched at once: two lines for a delivery, and
-/// four for an acknowledgement and the next packet. An arrival at a queue needs neither.
+/// 64 bytes. So the record has two parts, each prefetched at once: two lines for a delivery, and
+/// four lines for an acknowledgement and the next packet.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,
@@ -47,7 +47,6 @@ struct Seldom {
     session: u32, // to which it belongs, or NO_SESSION
 }
 
-/// Not a connection of a session: the flow runs independently.
 const NO_SESSION: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,8 +77,6 @@ impl Counts {
     }
 }
 
-/// The fields of a flow that its sending end needs. A flow's own links are never congested by other
-/// flows, so a packet's time on them is computed when it is sent.
 pub(super) struct Outgoing {
     pub(super) up: Line,
     pub(super) access_delay: Duration,
@@ -100,7 +97,6 @@ pub(crate) struct Lanes {
     pub(crate) wake: Lane,
 }
 
-/// A flow's membership in its group. A flow is built from the group's plan and this.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,
@@ -205,7 +201,6 @@ impl Flow {
         self.receiver.delivered()
     }
 
-    /// Does `frame` belong to a connection that was abandoned after it was sent?
     #[inline]
     pub(crate) fn is_stale(&self, frame: Frame, group: &Group) -> bool {
         group.has_sessions() && frame.connection != self.source.connection
@@ -225,7 +220,6 @@ impl Flow {
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })
     }
 
-    /// The open connection: the only one, except in sessions.
     #[inline]
     pub(super) fn connection(&self, group: &Group) -> u16 {
         if group.has_sessions() { self.source.connection } else { 0 }

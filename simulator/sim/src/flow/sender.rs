@@ -10,8 +10,7 @@ use fairwire_core::Time;
 use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
-    /// Opens a connection with `segments` to send. It replaces an existing one, whose packets in
-    /// flight become stale.
+    /// Replaces an existing connection, whose packets in flight become stale.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -43,8 +42,7 @@ impl Flow {
         self.source.wakes_at = Time::MAX;
     }
 
-    /// Handles a wake, unless it is stale because an earlier wake replaced it. Returns whether the
-    /// source acted.
+    /// Returns whether the source acted.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
@@ -93,7 +91,6 @@ impl Flow {
         }
     }
 
-    /// Ensures that a wake is pending no later than either end's deadline.
     #[inline]
     pub(super) fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &self.protocol else { return };
@@ -109,7 +106,7 @@ impl Flow {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Schedules a wake of this flow, with index `index`; replaces a pending wake.
+    /// Replaces a pending wake.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;

@@ -18,9 +18,8 @@ pub(crate) struct Delivery {
 }
 
 impl Flow {
-    /// Receives a packet at the end of its path. The result contains the time when the packet will
-    /// have crossed the access link. It is known already, because only this flow's packets use this
-    /// link, and in order.
+    /// Delivers `frame`, which reaches the access link at `at`. The result contains when the packet
+    /// will have crossed it.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,
@@ -86,8 +85,9 @@ impl Flow {
         self.go_on(stage.frames.at(slot), slot, leaves, stage);
     }
 
-    /// Sends `frame`, kept in `slot`, along the leg that it entered at `at`, to a queue or, as an
-    /// acknowledgement, to its sender. The caller delivers data that reach the sink's access link.
+    /// Forwards `frame`, kept in `slot`, which entered its leg at `at`. The leg leads to a queue
+    /// or, for an acknowledgement, to the sender. Data at the end of its path is delivered by the
+    /// caller.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];

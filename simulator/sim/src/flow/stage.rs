@@ -1,4 +1,5 @@
-//! The stage of a flow: the components of the model that it changes, and the outlet of its packets.
+//! The components of the model that a flow changes (its stage), and the outlet of the flow's
+//! packets.
 
 use super::record::Outgoing;
 use crate::edge::Edges;
@@ -46,8 +47,7 @@ impl<E: Events> Outlet<'_, '_, E> {
         room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
     }
 
-    /// Sends a frame over the flow's own link, and schedules its arrival at the first queue, or at
-    /// the sink. Returns the frame's slot.
+    /// Returns the frame's slot.
     #[inline(always)]
     pub(super) fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
         let Stage { group, legs, frames, edges, events, now, .. } = self.stage;

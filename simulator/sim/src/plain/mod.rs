@@ -1,9 +1,7 @@
 //! A simple engine for the same model, with which the tuned engine is compared. It keeps events in
-//! a heap in the documented order, and handles each when it comes up. It has no lookahead, lanes,
-//! calendar or prefetching.
+//! a heap in the documented order, and handles each when it comes up.
 //!
-//! Both engines share the flows, the links and their arithmetic, none of which is tuned. On random
-//! networks both give the same bits.
+//! Both engines share the flows, the links and their arithmetic, none of which is tuned.
 
 mod oracle;
 
@@ -26,8 +24,7 @@ pub(super) struct ReferenceQueue {
     end: Time,
 }
 
-/// An event. The derived order is the order in which events come up: by time, then by the draw of
-/// the tie rule, then by scheduling order.
+/// The derived order is the order in which events come up.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     time: Time,

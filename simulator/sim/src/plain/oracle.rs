@@ -22,7 +22,6 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Signals congestion for each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {

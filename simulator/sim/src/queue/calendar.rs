@@ -1,9 +1,7 @@
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
 //! the near future as short unsorted lists. The bucket being served is sorted, and later events
-//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the number of
-//! pending events, though cache misses do. Width and number of buckets adapt to the events, without
-//! changing their order. Nothing is removed from the middle: a stale timer is recognised when it
-//! comes up.
+//! (mostly timers) wait in a heap. Width and number of buckets adapt to the events, without
+//! changing their order.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -17,8 +15,8 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event in the calendar is due before this time; zero while no such time is known.
-    /// Otherwise, while `near` is not empty, it is the time of the next event.
+    /// A time before which no event in the calendar is due; zero if no such time is known. While
+    /// `near` is not empty, a known time is that of the next event.
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
@@ -79,8 +77,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Does the calendar have an event before the entry with this time and number? Without a number
-    /// there is no such entry, and any event precedes it.
+    /// Does the calendar have an event before another queue's entry with this time and number? If
+    /// the number is `None`, there is no such entry, and any event comes first.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -133,7 +131,6 @@ impl Calendar {
         self.wheel.first_occupied().into_iter().chain(in_heap).min()
     }
 
-    /// Serves the next bucket, in the wheel or the heap, that holds events; false if there is none.
     fn refill(&mut self, now: Time, ties: &Ties) -> bool {
         if self.seen.popped >= self.wheel.buckets() as u64 {
             self.tune(now, ties);
@@ -153,9 +150,9 @@ impl Calendar {
         true
     }
 
-    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets: over an eighth of them were beyond the last bucket. Walks over all pending events,
-    /// at most once per as many events as there are buckets.
+    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]), or
+    /// more buckets because over an eighth of them were beyond the last one. Walks over all pending
+    /// events, at most once while as many events come up as there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;
@@ -171,9 +168,7 @@ impl Calendar {
     }
 
     /// The new number of buckets, when more are required. It covers all pending events if possible,
-    /// because repeated doubling would walk over all events each time. Before rounding up to a
-    /// power of two, it is at most half the number of pending events, but at least twice the
-    /// current number.
+    /// because repeated doubling would walk over all events each time.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
@@ -182,8 +177,8 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Spreads the events of the bucket being served over narrower buckets if they crowd, as when a
-    /// busy period follows a quiet one. Events at one instant cannot be spread.
+    /// Spreads the events of the bucket being served over narrower buckets if they crowd. Events at
+    /// one instant cannot be spread.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };

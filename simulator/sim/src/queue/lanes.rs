@@ -210,7 +210,6 @@ impl Lanes {
         self.is_due
     }
 
-    /// A lane whose prefetching is due, if any.
     pub(crate) fn due(&mut self) -> Option<usize> {
         std::mem::take(&mut self.is_due).then_some(self.changed)
     }
@@ -251,8 +250,8 @@ const LATEST: u64 = 1 << 59;
 /// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane, later than that of any entry, and never at the time of another empty
-/// lane.
+/// The key of an empty lane: later than any entry's key, and at another time than any other empty
+/// lane's.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
@@ -300,7 +299,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Does `entry`, which is not due after the last entry, still follow it by the tie rule?
+    /// Does `entry`, due no later than the last entry, still follow it by the tie rule?
     #[cold]
     fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
@@ -368,7 +367,7 @@ mod tests {
         Ties::new(TieRule::Random, Seed(1))
     }
 
-    /// Pushes an entry; each entry of one lane and one instant has a different identity.
+    /// The entries of one lane and one instant must have different identities.
     fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
         let number = ties.number(identity);
         lanes.push(lane, Time::from_ns(ns), ties, number, Event::Ack(number)).then_some(number)

@@ -1,7 +1,4 @@
 //! The event queue of a run, tuned for speed: no result of a run depends on it.
-//!
-//! [`Sides`] takes events at hosts and at links in turns. Each `Side` has lanes of ordered events,
-//! and a calendar for all others.
 
 mod calendar;
 mod lanes;

@@ -1,11 +1,8 @@
 //! The events of one side of a run, in their order.
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each stream has a lane, which is a simple queue. The next event is the first of all
-//! lanes' fronts. An event earlier than the last of its lane enters a spare lane.
-//!
-//! If hosts take a few microseconds per packet, some packets come out of order, and two spare lanes
-//! hold most of these. All other events wait in the calendar.
+//! length. Each stream has a lane, which is a simple queue. An event earlier than the last of its
+//! lane enters a spare lane. All other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -115,8 +112,8 @@ impl EventLane {
         self.take(first)
     }
 
-    /// Takes the next event as [`next`](EventLane::next) does, or the event that the only link
-    /// becomes free at `free_at` (MAX for never), whichever is first.
+    /// Takes the next event: that of [`next`](EventLane::next) or, if earlier, the only link's
+    /// [`Event::LinkFree`] at `free_at` (MAX for never).
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -131,8 +128,8 @@ impl EventLane {
         self.next_of_tied(first, free_at)
     }
 
-    /// Like [`next_or_free`](EventLane::next_or_free), for simultaneous events, or if the calendar
-    /// may have the first event.
+    /// The rare cases of [`next_or_free`](EventLane::next_or_free): two first events are
+    /// simultaneous, or the calendar may have the first event.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -158,7 +155,6 @@ impl EventLane {
         Next::new(self.now, self.lanes.pop(first).parts())
     }
 
-    /// Takes the next event from the calendar or the lanes, whose first entry is `first`.
     #[inline(never)]
     fn next_of_all(&mut self, first: First) -> Next {
         let front = self.lanes.front(first);
@@ -175,8 +171,9 @@ impl EventLane {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Sometimes prefetches memory for the next events, right after an event was taken, so that the
-    /// waits for their memory overlap. An event's frame is mostly prefetched long before its flow.
+    /// Prefetches memory for the next events, if prefetching is due. A call right after an event
+    /// was taken makes the waits for memory overlap. Most frames are prefetched long before their
+    /// flows.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -232,8 +229,8 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    // The events are ties, near events, events a wheel away, and timers. The scale
-                    // changes half-way, so the wheel is laid out again.
+                    // The three ranges give ties and near events, events about a wheel ahead, and
+                    // timers. The scale changes half-way, so the wheel is laid out again.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
@@ -309,9 +306,8 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // All entries have one identity. The lane refuses the four entries at 5. The first spare
-        // lane takes the first of them, the second spare lane takes the second, and both refuse the
-        // others.
+        // The four events at 5 have one identity. The lane refuses them. The first spare lane takes
+        // event 1, the second takes event 3, and both refuse events 5 and 7.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

@@ -31,15 +31,15 @@ pub(crate) struct Sides {
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// The time at which the link becomes free, if the network has one link: no event is scheduled
-    /// for it. MAX if it never does, or if there are several links.
+    /// When the network's only link becomes free, kept here instead of in an event. MAX if it never
+    /// does, or if events are used.
     free_at: Time,
     left: Vec<Leaving>,
     came_up: usize,
 }
 
-/// While a packet that left the links is handled, the flow of the packet this many places later is
-/// prefetched. Frames are prefetched twice as far ahead.
+/// How many packets ahead flows are prefetched, while packets that left the links are handled.
+/// Frames are prefetched twice as far ahead.
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {

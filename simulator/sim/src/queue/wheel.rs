@@ -6,7 +6,8 @@ use fairwire_core::Time;
 use std::cmp::Ordering;
 
 /// A waiting event. Its derived order, by time and then by number, is for the heap of distant
-/// events. The events of one bucket come up by [`order`](Entry::order), in which ties are drawn.
+/// events. The events of one bucket are sorted by [`order`](Entry::order), which applies the tie
+/// rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
@@ -18,7 +19,6 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The order in which events come up: by time, by the tie rule, then by insertion.
     #[inline]
     pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
@@ -107,8 +107,8 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
-    /// The slot of a bucket. Slots are reused after a round; no two buckets of one round, which
-    /// starts at `head`, share a slot.
+    /// The wheel covers as many successive buckets from `head` on as it has slots, so no two share
+    /// a slot.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
@@ -178,7 +178,6 @@ impl Wheel {
         }
     }
 
-    /// Takes out all events, and lays the wheel out again, reusing the memory of its chunks.
     pub(crate) fn lay_out(&mut self, layout: Layout, now: Time, into: &mut Vec<Entry>) {
         while let Some(bucket) = self.first_occupied() {
             self.drain(bucket, into);

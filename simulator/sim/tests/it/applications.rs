@@ -88,14 +88,14 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // The mean wait is load / (1 - load) service times. Sizes below that of the headers are raised
-    // to it, so service time (1.00039 ms) and load are higher by the same factor.
+    // The mean wait is load / (1 - load) service times. Packets smaller than the headers are
+    // enlarged to these, which makes the mean service 1.00039 ms, and raises the load by the same
+    // factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
 }
 
-/// The record of a link that never runs dry: the offered load is 20 Mbit/s of 700-byte packets.
 fn overloaded(law: RateLaw) -> LinkRecord {
     let source = Source::Cbr { rate: rate(20_000_000), packet_bytes: 700, header_bytes: 28, dither: 0.0 };
     let cbr = GroupPlan { source, ..group("cbr", Traffic::Voip(Voip::default()), 1) };
@@ -104,14 +104,12 @@ fn overloaded(law: RateLaw) -> LinkRecord {
 
 #[test]
 fn a_link_of_opportunities_delivers_exactly_their_bytes() {
-    // Three opportunities in 7 ms give 5.157 Mbit/s.
     let link = overloaded(RateLaw::Trace(Trace::parse("1\n4\n7\n").expect("a trace").into()));
-    // Between 2 s and 20 s, cycle k has its opportunities at 7k + 1, 7k + 4 and 7k + 7 ms.
     let count =
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when its transmission begins, so one may be in flight at either end.
+    // A packet counts when its transmission begins, so one may be in transmission at either end.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -119,8 +117,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 
 #[test]
 fn a_link_wastes_opportunities_without_a_backlog() {
-    // The link has one opportunity every 5 ms. A source sends a packet of 1000 bytes every 20 ms,
-    // from 1 ms on. Each reaches the link after the access delay.
+    // The link has one opportunity every 5 ms.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
         .collect();
@@ -128,8 +125,8 @@ fn a_link_wastes_opportunities_without_a_backlog() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // A packet that arrives at 22 ms waits 3 ms, for the opportunity at 25 ms; earlier
-    // opportunities are lost. The packet's own 8 ns on its access link are visible.
+    // A packet that arrives at 22 ms waits 3 ms, for the opportunity at 25 ms. The tolerance covers
+    // the packet's 8 ns on its access link.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -254,7 +251,8 @@ fn keystrokes_arrive_at_their_rate() {
 
 #[test]
 fn a_pause_follows_a_burst_that_has_been_delivered() {
-    // With one segment per burst over one connection, a cycle is a round trip and the pause.
+    // A cycle is a pause of 100 ms and a round trip of 24 ms, plus a round trip if each burst opens
+    // a connection.
     let load = |renews| Load::Bursts(Bursts { burst: Law::Fixed(1.0), idle: Law::Fixed(0.1), renews });
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     for (renews, cycle) in [(false, 0.124), (true, 0.148)] {

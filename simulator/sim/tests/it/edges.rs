@@ -1,5 +1,4 @@
-//! The edges of a DiffServ domain: the colours, the observations, and the path of requests from one
-//! edge to the other.
+//! The edges of a DiffServ domain.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -16,7 +15,6 @@ use std::sync::{Arc, Mutex};
 
 type Log<T> = Arc<Mutex<Vec<T>>>;
 
-/// Colours every third packet yellow, and records the requests.
 struct Recorder {
     packets: u64,
     heard: Log<(Time, RateRequest)>,
@@ -32,7 +30,6 @@ impl Marker for Recorder {
     }
 }
 
-/// Records the colours and sizes of packets. Signals to every tenth ECN-capable packet, or to none.
 struct Watcher {
     seen: Log<(u8, u32)>,
     signals: bool,
@@ -158,7 +155,6 @@ fn only_marks_of_packets_in_profile_request_less() {
     }
 }
 
-/// Colours every packet as out of profile, and records the requests.
 struct AllOut(Log<(Time, RateRequest)>);
 
 impl Marker for AllOut {

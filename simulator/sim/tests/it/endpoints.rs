@@ -1,5 +1,4 @@
-//! External endpoints: counted like the simulator's own flows, deterministic, and bounded if they
-//! misbehave.
+//! External endpoints.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -17,7 +16,6 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// Signals congestion for each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {
@@ -26,7 +24,7 @@ impl Dropper for Signalling {
     }
 }
 
-/// A link of 8 Mbit/s: one byte takes one microsecond.
+/// A link that sends one byte per microsecond.
 fn link(signals_from: u32) -> LinkPlan {
     let queue = Queue::new(Limit::packets(50), Fcfs, Signalling(signals_from)).with_ecn(EcnPolicy::Mark);
     LinkPlan {
@@ -103,7 +101,7 @@ impl Endpoint for Steady {
     }
 }
 
-/// The observations of a sink: a packet's number, its codepoint, and its arrival time.
+/// A packet's number, its codepoint, and its arrival time.
 type Seen = Arc<Mutex<Vec<(u64, Ecn, Time)>>>;
 
 #[derive(Default)]
@@ -134,7 +132,6 @@ impl Endpoint for Sink {
 
 #[test]
 fn datagrams_of_an_endpoint_are_counted_as_those_of_a_built_in_source() {
-    // The sources offer 10 Mbit/s to a link of 8 Mbit/s, so packets are dropped.
     let tcp = || group("tcp", Source::Bulk { tcp: Config::new(Profile::Modern, 960) });
     let own = Source::Cbr { rate: rate(10_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
     let steady = |_| (Steady::new(1000, Duration::from_us(800)), Sink::default());
@@ -228,7 +225,6 @@ fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
     assert_eq!(round_trip(two), each + each);
 }
 
-/// Sends a number of packets of random sizes at random times, and finishes when all have come back.
 struct File {
     rng: Rng,
     left: u32,

@@ -43,7 +43,6 @@ impl Dropper for Lossy {
     }
 }
 
-/// The mean of the sender's smoothed round-trip times, sampled each second.
 #[derive(Default)]
 struct RoundTrips {
     sum_s: f64,
@@ -159,14 +158,12 @@ fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     1.0 / (repairs + timeout * timeouts)
 }
 
-/// One point: the probability of a loss, and the measured throughput relative to each law.
 struct Point {
     p: f64,
     over_square_root: f64,
     over_pftk: f64,
 }
 
-/// Independent losses only, never the rest of a round.
 const INDEPENDENT: Duration = Duration::ZERO;
 /// The time after a loss in which the rest of the round is lost. A window leaves within a few
 /// milliseconds of its acknowledgements, and windows are 100 ms apart.
@@ -221,9 +218,9 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
-    // The model's Reno loses the rest of a round and repairs all of it in one round trip. Single
-    // losses leave less to repair. Our Reno repairs one loss per round trip, so the loss of the
-    // rest of a round mostly ends in a timeout.
+    // PFTK's Reno loses the rest of a window, and repairs all of it in one round trip. Single
+    // losses leave less to repair. Our Reno repairs one loss per round trip, so it mostly times out
+    // after the loss of the rest of a window.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -1,5 +1,4 @@
-//! An observed run: the same bits as without an observer, and observations against values computed
-//! by hand.
+//! Observed runs.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{Cause, Dropper, Duration, Limit, Queue, Rate, Seed, Time};
@@ -46,7 +45,7 @@ fn network(link_bps: u64, packets: u32, groups: Vec<GroupPlan>) -> Network {
     Network::dumbbell(bottleneck, groups)
 }
 
-/// 1000 bytes each millisecond, over access links that each take 0.1 ms.
+/// Sends 1000 bytes each millisecond. Each access link takes 0.1 ms per packet.
 fn cbr() -> GroupPlan {
     let source = Source::Cbr { rate: rate(8_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
     group("udp", source, 80_000_000)
@@ -65,7 +64,7 @@ struct Log {
     windows: Vec<f64>,
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
-    /// By flow: the packets that left, and their waits.
+    /// By flow: the number of packets that left, and the sum of their waits.
     waits: BTreeMap<u32, (u64, Duration)>,
     /// The number of packets and their mean wait, by the link's own meter at the end.
     metered: (u64, Duration),
@@ -136,8 +135,7 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
     // A packet takes 0.1 ms on its access link, 1 ms to the bottleneck of 8 Mbit/s, and 1 ms of
     // transmission there. Then it takes 5 ms to the far end, and 1 + 0.1 ms to the receiver. So
-    // packet n, from 0, is delivered at n + 8.2 ms: packets 0 and 1 by 10 ms, and ten more by 20
-    // ms.
+    // packet n, from 0, is delivered at n + 8.2 ms.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);

@@ -22,8 +22,7 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// The network of one flow of `source` over a link of 1 Gbit/s with this wire; the flow's links add
-/// 2 ms to `delay`.
+/// The flow's access links add 2 ms to `delay`.
 fn network(source: Source, wire: Option<Wire>, delay: Duration) -> Network {
     let link = LinkPlan {
         name: "link".into(),
@@ -53,21 +52,18 @@ fn settings(seconds: u64) -> Settings {
     Settings { duration, warm_up, seed: SEED, tie_rule: TieRule::Random }
 }
 
-/// One flow of `source` over a link of 1 Gbit/s whose wire has `law`, 20 ms from end to end.
 fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
     measured_over(source, Some(Wire::new(law, SEED, "wire/link")), seconds)
 }
 
 const SEED: Seed = Seed(1);
 
-/// Measures as [`measured`] does, over this wire or over a wire without faults.
 fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
     let network = network(source, wire, Duration::from_ms(18));
     let run = fairwire_sim::run(network, &settings(seconds), &mut |_| ControlFlow::Continue(()));
     run.expect("it was not stopped")
 }
 
-/// Datagrams of 1000 bytes, 10 000 per second.
 fn datagrams() -> Source {
     Source::Cbr { rate: rate(80_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 }
 }
@@ -160,8 +156,8 @@ fn held_packets_arrive_later_by_the_holding_time() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // At the end the packets of the last 20 ms are in flight, and a quarter of the packets of the
-    // 10 ms before.
+    // At the end, the packets of the last 20 ms are in flight (200), and a quarter of the packets
+    // of the 10 ms before (25).
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }

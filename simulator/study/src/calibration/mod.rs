@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// distinguish a difference from chance.
 const SEEDS: usize = 2;
 
-/// The exhibits of one paper under draws of its space: their runs and their results.
+/// The exhibits of one paper under draws of its space.
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
@@ -58,7 +58,7 @@ impl<'a> Trial<'a> {
         &self.plans
     }
 
-    /// The results, from `gathered`: the contributions of all runs to each plan.
+    /// The results. `gathered` has the contributions of all runs to each plan.
     pub fn judged(&self, gathered: &[Gathered]) -> Calibration {
         let made: Vec<Exhibit> =
             self.plans.iter().zip(gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect();
@@ -71,7 +71,7 @@ impl<'a> Trial<'a> {
             let sum: f64 = of.iter().map(|&at| errors[turn][at].unwrap_or_default()).sum();
             sum / of.len() as f64
         };
-        // The study's own setting is turn 0, and competes with the drawn ones.
+        // Turn 0 has the study's own settings, and competes with the draws.
         let nearest = |of: &[usize]| {
             (0..turns.len()).min_by(|&a, &b| mean(a, of).total_cmp(&mean(b, of))).unwrap_or_default()
         };
@@ -103,7 +103,7 @@ impl<'a> Trial<'a> {
 }
 
 /// Cross-validation: the numbers are assigned alternately to two halves. The draw that is best for
-/// one half is judged by its distance from the other half. Returns the mean distance.
+/// one half is judged by its distance from the other half.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -119,9 +119,9 @@ fn held_out(
     })
 }
 
-/// The difference of our numbers from the printed ones; `None` where we have no number. Each
-/// difference is divided by the printed number, or by the mean size of its measure's printed
-/// numbers if that is larger.
+/// The relative differences of our numbers from the printed ones; `None` where we have no number. A
+/// difference is divided by the printed number, or by the mean size of the measure's printed
+/// numbers, whichever is larger.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()
@@ -146,8 +146,6 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each testable claim: does it hold, in the mean over the seeds, with the chosen values, and
-/// does it hold with the best draw? Also counts the draws in which it holds.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {
@@ -166,8 +164,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
     all
 }
 
-/// Does the claim hold in the mean over the seeds? Few seeds leave many claims undecided; many
-/// draws settle them.
+/// Does the claim hold in the mean over the seeds? A claim that few seeds leave unclear counts as
+/// holding.
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,

@@ -1,5 +1,4 @@
-//! The settings that a paper leaves open because it does not print them, their admissible values,
-//! and draws of these values.
+//! The settings that a paper leaves open, their admissible values, and draws of these values.
 
 use crate::plan::{Changes, Plan};
 use crate::record::{Depth, Scale};
@@ -38,7 +37,7 @@ pub struct SettingSpec {
     #[serde(default)]
     pub scale: Scale,
     /// The changes to the scenario. The number drawn from the range replaces `{x}`; formulas such
-    /// as `{x*2}` or `{x/8}` are replaced by their result.
+    /// as `{x*2}` are evaluated.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -69,18 +68,15 @@ pub struct Drawn {
     set: Vec<String>,
 }
 
-/// The seed of all draws, which are the same on every machine and in every order. Recorded
-/// calibrations depend on it.
+/// Recorded calibrations depend on this seed.
 const SEED: u32 = 1;
 
 /// The maximum number of draws: `sobol_burley::sample` specifies no results for higher numbers.
 pub const MAX_DRAWS: u32 = 1 << 16;
-/// The maximum number of settings: each uses one dimension.
 const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
 
 impl SpaceSpec {
-    /// Reads the space of `study`; `None` if the study declares none. Each choice is tried on each
-    /// scenario that it affects.
+    /// Reads and checks the space of `study`; `None` if the study declares none.
     pub fn read(study: &Study) -> Result<Option<Self>, ScenarioError> {
         const NAME: &str = "space.toml";
         let Some(text) = study.folder.files.get(NAME) else { return Ok(None) };
@@ -192,8 +188,7 @@ impl SettingSpec {
         self.exhibits.iter().any(|own| own == exhibit)
     }
 
-    /// The value for `unit`, from 0 to 1: the choice at that fraction of the list, or the number at
-    /// that fraction of the range.
+    /// The value at the fraction `unit` of the list of choices, or of the range.
     fn at(&self, unit: f64) -> Drawn {
         match self.range {
             None => {
@@ -219,7 +214,6 @@ impl SettingSpec {
         }
     }
 
-    /// Each choice, or each end of the range, with its key in the setting.
     fn each(&self) -> Vec<(String, Drawn)> {
         match self.range {
             None => {

@@ -1,8 +1,7 @@
 //! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
 //! flow loses while it is in the set.
 //!
-//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6, and is
-//! observed whenever a sample replaces another.
+//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};
@@ -12,23 +11,20 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// b, the number of samples; s, the number of flows in a set; and a, the fraction of its samples
-/// that a set loses before another is drawn. The paper uses these values in all its experiments.
+/// The paper's values in all its experiments: b, the samples; s, the flows in a set; and a, the
+/// fraction of its samples that a set loses before another is drawn.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;
-/// The sampled fraction of the arrivals; see `cbr.toml`.
+/// See `cbr.toml`.
 const SAMPLING: f64 = 0.2;
-/// The replacements before the observation begins: five times the number of samples.
 const UNWATCHED: u64 = 5 * SAMPLES as u64;
 /// Replacements observed: five minutes of the link.
 const WATCHED: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Membership {
-    /// The number of sets that contained the flow.
     sets: u64,
-    /// The number of samples that the flow lost.
     replaced: u64,
 }
 
@@ -55,7 +51,8 @@ impl Record for Watched {
         self.fates[victim].replaced += 1;
         self.sets += self.inner.drawn() - drawn;
         if self.inner.drawn() > drawn {
-            // A flow that has just lost its last sample has already left the set.
+            // The victim was in the new set, but has already left it if it has lost its last
+            // sample.
             let has_left = counts.of(hash(victim)) == 0;
             let members = self.inner.places().iter().map(|place| counts.flow_at(*place as usize));
             for flow in members.map(|flow| flow.0 as usize).chain(has_left.then_some(victim)) {
@@ -76,7 +73,7 @@ fn watched(seed: u64) -> Watched {
     let mut sampled = Sampled::new(sampling, record);
     let mut start = Seed(seed).stream("afd-table1 start");
     let mut rng = Seed(seed).stream("afd-table1 sampling");
-    // Packets have 1000 bytes: 8000 bits at the flow's kbit/s, in nanoseconds.
+    // The time in nanoseconds between a flow's packets, which have 1000 bytes.
     let gap = |flow: usize| 8_000_000_000 / RATES_KBPS[flow / PER_GROUP];
     let mut next: [u64; FLOWS] = std::array::from_fn(|flow| (start.uniform() * gap(flow) as f64) as u64);
     while sampled.record().replacements < UNWATCHED + WATCHED {

@@ -2,9 +2,8 @@
 //! traces are not available, so the traces here are synthetic.
 //!
 //! Flows arrive at random times; their durations are exponential, with a mean of one second. Their
-//! rates follow a Pareto or an exponential law; packets arrive at random times. A link that carries
-//! four fifths of the offered load then gets the shadow buffer that the paper's rule requires, b =
-//! 10 R / r_fair. The buffer's content is counted once a second.
+//! rates follow a Pareto or an exponential law. A link that carries four fifths of the offered load
+//! then gets the shadow buffer that the paper's rule requires.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
@@ -21,7 +20,7 @@ const SECONDS: u64 = 20;
 const LEFT_OUT: u64 = 5;
 const FLOWS: u32 = 20_000;
 const PACKET_BYTES: u32 = 500;
-/// The rate of the slowest flow, about a packet per second, bit/s.
+/// The rate of the slowest flow, bit/s: one packet per second.
 const SLOWEST_BPS: f64 = 4000.0;
 /// The rate of the fastest access line, bit/s.
 const FASTEST_BPS: f64 = 10e6;
@@ -105,8 +104,6 @@ struct Found {
     unseen: f64,
 }
 
-/// Samples `packets` into a shadow buffer of `b` samples, and examines the buffer at the end of
-/// each second.
 fn sampled(packets: &[TracePacket], b: u32, rng: &mut Rng) -> Found {
     let sampling = Sampling { samples: b, probability: SAMPLING, typical: 1 };
     let mut sampled = Sampled::new(sampling, ShadowBuffer::new(b));
@@ -130,8 +127,6 @@ fn sampled(packets: &[TracePacket], b: u32, rng: &mut Rng) -> Found {
 }
 
 impl Found {
-    /// Examines the buffer at the end of a second in which flows sent the packets counted in
-    /// `sent`.
     fn look(&mut self, sampled: &Sampled<ShadowBuffer>, sent: &BTreeMap<u32, u64>, b: u32) {
         let counts = sampled.counts();
         let mut flows: Vec<(u64, u32)> = sent.iter().map(|(flow, packets)| (*packets, *flow)).collect();
@@ -178,8 +173,7 @@ mod tests {
 
     #[test]
     fn the_fair_rate_is_max_min() {
-        // The flows are those of AFD's Fig. 6: ten each of 600, 400, 200, 100 and 50 kbit/s, over
-        // 10 Mbit/s.
+        // The flows and the link of AFD's Fig. 6.
         let rates: Vec<f64> = [600.0, 400.0, 200.0, 100.0, 50.0].into_iter().flat_map(|r| [r; 10]).collect();
         let fair = fair_rate(&rates, 10_000.0 / 13_500.0);
         assert!((fair - 325.0).abs() < 1e-9, "{fair}");

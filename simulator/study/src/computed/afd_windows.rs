@@ -36,7 +36,6 @@ fn congested(in_use: f64) -> Congested {
     Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
 }
 
-/// A controller in congestion avoidance at `window` segments, after a loss that halved its window.
 fn avoiding(config: &Config, window: f64) -> Controller {
     let mut control = Controller::new(config);
     control.lost(&congested(2.0 * window));
@@ -62,7 +61,7 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
 }
 
 /// The maximum difference between the windows of `config` and of NewReno, segments, over 2000
-/// acknowledgements with a loss at every hundredth.
+/// events: each hundredth is a loss, the others are acknowledgements.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
     let mut other = Reno::new(&Start::of(config.initial_window));
@@ -89,7 +88,6 @@ fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
     Some(2000.0 * (2.0 * access.secs() + link.delay?.0.secs()))
 }
 
-/// The table. It does not depend on the seed.
 pub(super) fn make(_: u64) -> Made {
     let mut made = Made::default();
     let folder = library::embedded().into_iter().find(|folder| folder.name == "2003-pan-afd");

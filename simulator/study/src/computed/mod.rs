@@ -11,7 +11,7 @@ pub use made::{Made, MadeCurve, MadeNumber};
 /// A computed exhibit.
 #[derive(Debug)]
 pub struct Entry {
-    /// The exhibit's name in `compute`.
+    /// The exhibit's name in the key `compute` of a study.
     pub name: &'static str,
     /// Computes the results for one seed.
     pub make: fn(seed: u64) -> Made,

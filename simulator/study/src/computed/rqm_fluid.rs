@@ -2,14 +2,14 @@
 //!
 //! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so db_i/dt =
 //! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates, and the guess n~ is RQM's
-//! estimate of n from b. Theorem 1 gives the limit and the speed of convergence. The equations are
-//! solved from random initial rates by the Runge-Kutta method of fourth order.
+//! estimate of n from b. The equations are solved from random initial rates by the Runge-Kutta
+//! method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
-/// Packets of 1040 bytes per second at 10 Mbit/s.
+/// The capacity of 10 Mbit/s, in packets of 1040 bytes per second.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
 /// gamma, the unused fraction of the capacity, and c, the steepness of the guess n~ as a function
 /// of the sum of the rates: section 5.2.
@@ -18,14 +18,13 @@ const STEEPNESS: f64 = 1.0;
 /// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
 /// paper's counts of drops.
 const ALPHA: f64 = 1.0;
-/// The numbers of sessions n. When the guess is close to n, it responds at a rate of about 2 alpha
-/// e^(c n) / B' per second, where B' is the virtual capacity. With more than a dozen sessions, the
-/// solver's steps would have to be tiny.
+/// The numbers of sessions n. With more than a dozen sessions, the guess would respond so fast that
+/// the solver's steps would have to be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 /// The values of q. Theorem 1 gives the time until rates are within a factor of 1 + e^(-q) of their
 /// limit.
 const NEARNESS: [u32; 3] = [1, 3, 5];
-/// The q that determines the length of a run: twice the time that theorem 1 gives for this q.
+/// A run lasts twice the time that theorem 1 gives for this q.
 const LAST_NEARNESS: f64 = 7.0;
 /// M is the imbalance, at least 1. If M - 1 is below this value, it is only rounding.
 const BALANCED: f64 = 1e-6;
@@ -59,7 +58,7 @@ fn law() -> Law {
     Law { virtual_capacity: (1.0 - UNUSED) * CAPACITY, gain: 2.0 * ALPHA, given }
 }
 
-/// The imbalance M: 1 if all rates are equal, n if one session has everything.
+/// M is 1 if all rates are equal, n if one session has everything.
 fn imbalance(rates: &[f64]) -> f64 {
     let total: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -78,10 +77,10 @@ struct Path {
     sessions: f64,
     rates: Vec<f64>,
     now_s: f64,
-    /// When M was first within the bound of lemma 3, by q.
+    /// By q: the first time at which M was within the bound of lemma 3.
     balanced_s: [Option<f64>; 3],
-    /// The last time at which a rate or the guess differed from its limit by more than the factor 1
-    /// + e^(-q) of theorem 1, by q.
+    /// By q: the last time at which a rate or the guess differed from its limit by more than the
+    /// factor 1 + e^(-q) of theorem 1.
     apart_s: [f64; 3],
     /// The largest rise of M in a step.
     rise: f64,
@@ -101,7 +100,7 @@ struct Window {
 }
 
 impl Path {
-    /// Starts from very unequal rates, whose total is 10 % to 95 % of the virtual capacity.
+    /// Starts from very unequal rates.
     fn new(sessions: u32, rng: &mut Rng) -> Self {
         let law = law();
         let total = (0.1 + 0.85 * rng.uniform()) * law.virtual_capacity;
@@ -128,7 +127,7 @@ impl Path {
         }
     }
 
-    /// The time that theorem 1 gives, up to a constant, in seconds: B / (alpha n) (ln n + q).
+    /// The time that theorem 1 gives, up to a constant, in seconds.
     fn unit_s(&self, q: f64) -> f64 {
         CAPACITY / (ALPHA * self.sessions) * (libm::log(self.sessions) + q)
     }
@@ -155,8 +154,7 @@ impl Path {
         self.law.sessions(self.total())
     }
 
-    /// Takes one step, which is short compared with the response time of the guess (lemma 4), and
-    /// at most a twentieth of a second.
+    /// Takes one step, which is short compared with the response time of the guess (lemma 4).
     fn step(&mut self) {
         let (total, guess, before) = (self.total(), self.guess(), imbalance(&self.rates));
         let guess_per_rate = 1.0 / (STEEPNESS * (self.law.virtual_capacity - total));

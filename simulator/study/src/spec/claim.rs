@@ -15,8 +15,7 @@ pub struct ClaimSpec {
     /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// The origin of the claim: printed, derived from the paper's words, checked at points of our
-    /// choice, our own, or arithmetic.
+    /// The origin of the claim: the paper, or ourselves.
     pub origin: Origin,
     /// The reason for the tolerance, margin or bound; required if the check has one.
     #[serde(default)]

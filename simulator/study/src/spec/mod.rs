@@ -114,7 +114,7 @@ pub struct VarySpec {
     /// The difference between neighbouring values of `{x}`.
     pub step: Option<f64>,
     /// Changes to the scenario at each point. The point's number replaces `{x}`; formulas such as
-    /// `{x*2}` or `{x/8}` are replaced by their result.
+    /// `{x*2}` are evaluated.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -127,7 +127,7 @@ pub struct PointSpec {
     pub x: f64,
     /// The paper's name for the point. Default: `x` in decimal.
     pub at: Option<String>,
-    /// Changes to the scenario, with `{x}` replaced as in a sweep.
+    /// Changes to the scenario, with `{x}` replaced as in [`VarySpec::set`].
     #[serde(default)]
     pub set: Vec<String>,
     /// Another scenario file.
@@ -154,19 +154,17 @@ pub struct CaseSpec {
     pub disciplines: Vec<String>,
 }
 
-/// The reductions of `--quick`.
+/// The reductions of `--quick`. Points that a claim names are always used.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickSpec {
-    /// If this is n, every n-th point from the first is used, and the last point. Points that a
-    /// claim names are always used.
+    /// If this is n, every n-th point from the first is used, and the last point.
     pub every: Option<usize>,
-    /// The points to use, by name or position, instead of `every`. Points that a claim names are
-    /// always used.
+    /// The points to use, by name or position, instead of `every`.
     #[serde(default)]
     pub points: Vec<At>,
     /// Changes to the scenario, such as a shorter duration or fewer flows. They are applied after
-    /// the changes of the exhibit and the case, and before those of the point.
+    /// the changes of exhibit and case, and before those of a point on the x-axis.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -289,7 +287,7 @@ pub struct LineSpec {
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// According to the paper, all values differ from `y` by at most this fraction of it, such as
+    /// The paper states that all values differ from `y` by at most this fraction of `y`, such as
     /// 0.15. The range is drawn as a shaded band.
     pub within: Option<f64>,
     /// The title of the only drawing that shows the line. Default: all drawings.

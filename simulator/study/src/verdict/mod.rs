@@ -1,9 +1,8 @@
 //! Compares claims with measurements.
 //!
 //! A claim holds if the mean over the seeds and the complete 95 % interval agree with it. If only
-//! the mean agrees, the claim is unclear: it counts as not holding, and the detail says that there
-//! are too few seeds. When two series are compared, the interval is that of the differences seed by
-//! seed.
+//! the mean agrees, the claim is unclear, and counts as not holding. When two series are compared,
+//! the interval is that of the differences seed by seed.
 
 mod names;
 mod words;
@@ -108,11 +107,8 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for each verdict. If there are more, only their number
-/// and the worst of them are printed.
 const MAX_FINDINGS: usize = 3;
 
-/// The measurements, with those that contradict the claim first.
 fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
@@ -293,8 +289,6 @@ impl Check<'_, '_> {
         Checked { check, findings }
     }
 
-    /// Compares `number` with the value that `spec` requires or the paper prints; `None` without
-    /// one.
     fn beside(&self, spec: &ValueSpec, number: &Number) -> Option<Finding> {
         let is_it =
             |p: &&Published| p.measure == number.measure && p.series == number.series && p.is_at(number);

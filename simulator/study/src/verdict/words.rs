@@ -17,7 +17,7 @@ pub(super) struct Operand<'a, N> {
 }
 
 /// A difference in words: `B minus A at 2`, or `FABA at 2P minus at P/10` if both sides are the
-/// same series. Two different measures are also named.
+/// same series.
 pub(super) fn difference(
     Operand { series: more, number: a }: Operand<'_, &Number>,
     Operand { series: than, number: b }: Operand<'_, Option<&Number>>,
@@ -27,8 +27,6 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // If both sides are the same series at different points, the series is named once, unless the
-    // second side has a factor or a named measure.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
     let (first_at, second_at) = match b {

@@ -1,7 +1,4 @@
-//! The code that BBR versions 1 and 3 share: counting rounds, detecting a full pipe, remembering
-//! the minimum round-trip time, waiting in `ProbeRTT`, allowing for clumps, and sizing a quantum.
-//!
-//! Sections are those of draft-ietf-ccwg-bbr-05.
+//! The code that BBR versions 1 and 3 share. Sections are those of draft-ietf-ccwg-bbr-05.
 
 use super::control::Acked;
 use super::max_filter::MaxFilter;
@@ -22,7 +19,6 @@ const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 /// Counts rounds by the delivered count: section 5.5.1.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// The number of delivered segments, as the rate samples count them.
     pub(super) delivered: u32,
     /// BBR.next_round_delivered: the acknowledgement of a segment sent after this number was
     /// delivered ends the round.
@@ -32,8 +28,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// BBRUpdateRound. Returns whether a round has begun. A round ends with the acknowledgement of
-    /// a segment sent after the previous round had ended. The delivered count decides: selective
+    /// BBRUpdateRound. Returns whether a round has begun. The delivered count decides: selective
     /// acknowledgements advance it even while the cumulative acknowledgement does not move.
     pub(super) fn take(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
@@ -54,7 +49,7 @@ impl Rounds {
     }
 }
 
-/// Does the delivery rate still rise? Section 5.3.1.2.
+/// Detects that the delivery rate no longer rises: section 5.3.1.2.
 #[derive(Debug, Default)]
 pub(super) struct Plateau {
     /// BBR.full_bw, segments per second.
@@ -66,17 +61,15 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// A search for the plateau that starts from `rate`.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }
 
-    /// Restarts the search for the plateau; `is_reached` keeps its value.
     pub(super) fn restart(&mut self) {
         *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
     }
 
-    /// BBRCheckFullBWReached, at the start of a round with samples of the path.
+    /// BBRCheckFullBWReached: at the start of a round, unless the application limited the rate.
     pub(super) fn take(&mut self, rate: f64) {
         if rate >= self.rate * GROWTH_OF_A_PIPE_NOT_FULL {
             (self.rate, self.rounds_without_growth) = (rate, 0);
@@ -89,7 +82,7 @@ impl Plateau {
 
 #[derive(Debug)]
 pub(super) struct LeastRtt {
-    /// The minimum; the longest duration means that there is none.
+    /// The minimum round-trip time; [`Duration::MAX`] before the first measurement.
     pub(super) rtt: Duration,
     pub(super) at: Time,
 }
@@ -112,7 +105,7 @@ impl LeastRtt {
 /// The stay in `ProbeRTT` once little enough is in flight: section 5.3.4.3.
 #[derive(Debug)]
 pub(super) struct Dwell {
-    /// When the stay ends; [`Time::MAX`] until little enough is in flight.
+    /// The earliest end of `ProbeRTT`; [`Time::MAX`] until little enough is in flight.
     until: Time,
     has_round_passed: bool,
 }
@@ -122,8 +115,7 @@ impl Dwell {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. It lasts at least 200 ms and a round
-    /// from when `is_little` became true.
+    /// BBRHandleProbeRTT: have 200 ms and a round passed since `is_little` became true?
     pub(super) fn is_over(
         &mut self,
         now: Time,
@@ -163,8 +155,7 @@ impl Clumps {
     }
 }
 
-/// The send quantum: a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`
-/// (section 5.6.3).
+/// The send quantum, in segments of `segment_bits` (section 5.6.3).
 pub(super) fn quantum_of_a_millisecond(bps: f64, segment_bits: f64) -> f64 {
     (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / segment_bits
 }

@@ -1,14 +1,14 @@
 //! BIC: a window that searches, by halves, for the size at which a loss occurred.
 //!
 //! # What it does
-//! After a loss the right window lies between the reduced and the previous one. Per round trip the
-//! window grows by a fraction of its distance from the previous one, up to a bound. Beyond the
-//! previous window, growth is first slow, then faster, to find more bandwidth. A loss reduces the
-//! window to 0.8 of its size.
+//! The maximum is the window at which the last loss occurred. After this loss the right window lies
+//! between the reduced window and the maximum. Per round trip the window grows by a fraction of its
+//! distance from the maximum, up to a bound. Beyond the maximum, growth is first slow, then faster,
+//! to find more bandwidth.
 //!
 //! # Why
-//! Reno adds a segment per round trip, however many are missing. BIC was Linux's default from 2004
-//! to 2006; CUBIC is its successor.
+//! Reno adds a segment per round trip, even if the window is far too small. BIC was Linux's default
+//! from 2004 to 2006; CUBIC is its successor.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
@@ -20,10 +20,10 @@
 //! # Where we differ
 //! As in Linux:
 //! - A step is a quarter of the distance instead of half (`search_divisor`).
-//! - The last segments take several round trips (`smoothing`); the paper has a minimum step of
-//!   0.01.
+//! - The last segments before the maximum take several round trips (`smoothing`); the paper has a
+//!   minimum step of 0.01.
 //! - Beyond the maximum the step grows with the distance (up to `max_increment`); the paper doubles
-//!   it per round trip.
+//!   the step per round trip.
 //! - Before the first loss there is no maximum, and the window grows by at least a twentieth per
 //!   round trip.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments) windows and distances are
@@ -97,9 +97,9 @@ pub struct BicSpec {
 pub struct Bic {
     window: f64,
     threshold: f64,
-    /// The window at the last loss, segments; zero if none is known.
+    /// The window at the last loss, or less with fast convergence, segments; zero if no loss is
+    /// known.
     maximum: f64,
-    /// Segments per acknowledgement, smoothed.
     per_ack: f64,
     parameters: BicParameters,
     arithmetic: Arithmetic,
@@ -110,9 +110,9 @@ const LOWEST_WINDOW: f64 = 2.0;
 /// Without a maximum, the window grows by at least one segment for this number of acknowledged
 /// segments: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
-/// Segments per acknowledgement outside of repairs, smoothed: the initial value, as in Linux, and
-/// the weight of a sample.
+/// The initial estimate of segments per acknowledgement, as in Linux.
 const FIRST_PER_ACK: f64 = 2.0;
+/// The weight of a sample in this estimate. Repairs give no samples.
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
 impl Bic {
@@ -150,7 +150,7 @@ impl Bic {
         if self.maximum == 0.0 { increment.max(window / MAX_PER_SEGMENT) } else { increment }
     }
 
-    /// The window after a loss. Also sets the next search.
+    /// Returns the reduced window, and sets `maximum`.
     fn reduced(&mut self, congested: &Congested) -> f64 {
         let window = self.arithmetic.counted(congested.in_use);
         let beta = self.parameters.beta;
@@ -179,10 +179,8 @@ impl Control for Bic {
         }
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         self.window = window;
-        // The Reno mode does not scale steps.
         let is_low = self.arithmetic.counted(self.window) <= f64::from(self.parameters.low_window);
         let scale = if self.parameters.scales_by_acks && !is_low { self.per_ack.max(1.0) } else { 1.0 };
-        // The window grows by at most one segment for each acknowledged segment.
         self.window += (rest * scale * self.increment() / self.window).min(rest);
         self.window = kept(self.window, acked.max_window);
     }
@@ -253,10 +251,10 @@ mod tests {
 
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
-        // Per round trip the window moves by a quarter of its distance from the maximum. Within a
-        // round trip the step shrinks with the distance: in the fluid limit, the window moves by 1
-        // - exp(-1/4) = 0.221 of it. From a distance of 64 to 5 segments, that takes ln(64/5) x 4 =
-        // 10.2 rounds.
+        // A step, in segments per round trip, is a quarter of the distance from the maximum, and
+        // shrinks with it within a round trip. In the fluid limit, the window thus moves by 1 -
+        // exp(-1/4) = 0.221 of the distance. From 64 to 5 segments, that takes ln(64/5) x 4 = 10.2
+        // rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

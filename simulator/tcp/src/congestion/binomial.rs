@@ -2,14 +2,12 @@
 //!
 //! # What it does
 //! In congestion avoidance, `w += c1 / w^K` per acknowledgement, and `w -= c2 w^L` per loss, for
-//! the window `w`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. With K = 2 and L = 0, it grows by
-//! c1/w per round trip and loses c2 (inverse increase, additive decrease). K = 0 with L = 1 is
-//! multiplicative in both. A negative K is refused, because it would make the window grow without
-//! limit within one round trip.
+//! the window `w`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. A negative K is refused, because it
+//! would make the window grow without limit within one round trip.
 //!
 //! # Why
 //! It creates flows that respond differently to congestion, to test disciplines that should not
-//! depend on the response. Table 2 of the AFD paper has seven groups of such flows.
+//! depend on the response.
 //!
 //! # State and cost
 //! Six numbers and a flag. A division per acknowledgement, plus a power if an exponent is not 0, 1
@@ -22,10 +20,12 @@
 //! with the minus sign, "normal TCP" is as the paper describes it.
 //!
 //! # Where we differ
-//! As in ns-2, three reductions are halves, regardless of `c2` and `l`: the first decrease of a
-//! connection, each decrease in slow start, and the threshold's at each timeout. The window never
-//! falls below 1; in ns-2 it may, and the sender then waits for the timer. The threshold never
-//! falls below 2, and a decrease raises neither the window nor the threshold.
+//! As in ns-2, `c2` and `l` do not apply to three reductions. The first decrease of a connection
+//! and each decrease in slow start halve the window. Each timeout halves the threshold.
+//!
+//! The window never falls below 1; in ns-2 it may, and the sender then waits for the timer. The
+//! threshold never falls below 2. Apart from these minima, a decrease sets neither the window nor
+//! the threshold above the window in use.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
@@ -125,7 +125,7 @@ impl Control for Binomial {
     }
 }
 
-/// `base` to the `exponent`; the usual exponents avoid the cost of a power.
+/// The usual exponents avoid the cost of a power.
 fn power(base: f64, exponent: f64) -> f64 {
     match exponent {
         0.0 => 1.0,
@@ -146,7 +146,6 @@ mod tests {
         Binomial::new(BinomialParameters { c1, c2, k, l }, &Start::of(2))
     }
 
-    /// A controller in congestion avoidance with a window of 10, after its first decrease.
     fn avoiding(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
         let mut control = binomial(c1, c2, k, l);
         control.lost(&congested(20.0));
@@ -156,8 +155,6 @@ mod tests {
 
     #[test]
     fn each_group_of_table_2_gains_and_loses_as_printed() {
-        // c1, c2, K, L; then the gain per acknowledgement and the window after a loss, both at a
-        // window of 10.
         for (c1, c2, k, l, gain, after) in [
             (1.00, 0.90, 1.0, 1.0, 0.1, 1.0),
             (0.75, 0.31, 1.0, 1.0, 0.075, 6.9),

@@ -64,10 +64,9 @@ pub struct Acked {
     pub now: Time,
     /// Segments newly acknowledged, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// The number of newly acknowledged segments that may grow the window, because they were
-    /// reported in time. Segments that arrived during the repair of a loss or the echo of a mark
-    /// are reported late. They must not grow the window (RFC 5681, section 3.2; RFC 3168, section
-    /// 6.1.2).
+    /// The number of newly acknowledged segments that may grow the window. Segments that arrived
+    /// during the repair of a loss or the echo of a mark must not grow it (RFC 5681, section 3.2;
+    /// RFC 3168, section 6.1.2).
     pub growth: u32,
     /// The number of newly acknowledged segments that were marked, as counted by the receiver.
     pub marked: u32,
@@ -76,8 +75,8 @@ pub struct Acked {
     pub lost: u32,
     /// Segments in flight before the acknowledgement came.
     pub in_flight: u32,
-    /// The exact round-trip time of an acknowledged segment; absent if none was measured, for
-    /// example because the segment was sent twice.
+    /// The exact round-trip time of an acknowledged segment; absent, for example, if the segment
+    /// was sent twice.
     pub rtt: Option<Duration>,
     /// Does the acknowledgement end a round trip, that is, cover a segment sent after the previous
     /// round?
@@ -86,7 +85,7 @@ pub struct Acked {
     pub rate: Option<RateSample>,
     /// Did the window limit the sender? An unused window says nothing about the path (RFC 7661).
     pub is_window_used: bool,
-    /// The window's upper limit, segments; a larger window could not be used.
+    /// The window's upper limit, segments.
     pub max_window: f64,
 }
 
@@ -168,8 +167,7 @@ pub trait Control: Debug {
 
     /// Invoked when the flow continues from `window` segments, after a larger window, for one of
     /// four reasons:
-    /// - Nothing was sent for longer than the retransmission timeout, so the old window says little
-    ///   about the path (RFC 5681, section 4.1).
+    /// - Nothing was sent for longer than the retransmission timeout (RFC 5681, section 4.1).
     /// - The SYN was lost (RFC 5681, section 3.1).
     /// - Tahoe starts over after a loss, right after [`lost`](Self::lost).
     /// - The retransmission timer ran out, but the threshold must not fall again.

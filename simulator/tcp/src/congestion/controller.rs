@@ -61,8 +61,8 @@ macro_rules! controllers {
 
 /// The parameters of a controller as entered: a struct under `#[parameters]`.
 ///
-/// This file lists the controllers of this crate; external ones are registered
-/// (`fairwire_scenario::control::register`).
+/// For an external controller, this struct is registered with
+/// `fairwire_scenario::control::register`.
 pub trait ControllerSpec {
     /// The controller with its constants, if all constants are within their bounds.
     fn config(&self) -> Result<ControlConfig, OutOfRange>;

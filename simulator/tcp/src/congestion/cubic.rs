@@ -3,39 +3,36 @@
 //! # What it does
 //! After a reduction the window rises towards its size at the last congestion, flattens there, and
 //! then rises ever faster to find more bandwidth. Whenever Reno's window would be larger by now,
-//! CUBIC follows Reno. A sign of congestion reduces the window to 0.7 of its size.
+//! CUBIC follows Reno.
 //!
 //! # Why
-//! Reno adds a segment per round trip, so recovering a thousand segments takes a thousand round
-//! trips. A curve over time fills a long fast path in seconds, almost independently of the
-//! round-trip time. CUBIC is the default of Linux, Windows and Apple's systems.
+//! Reno needs a thousand round trips to recover a thousand segments. CUBIC's window is a function
+//! of time. It fills a long fast path in seconds, almost independently of the round-trip time.
+//! CUBIC is the default of Linux, Windows and Apple's systems.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per acknowledgement, and one cube root per reduction. It needs exact round-trip
-//! times from the sender.
+//! 96 bytes; O(1) per acknowledgement, and one cube root per reduction.
 //!
 //! # Source (section, equation)
-//! RFC 9438. Figure 1: the curve; figure 2: K; section 4.2: the target and its bounds; section 4.3
-//! and figure 4: the estimate of Reno's window. Sections 4.6 to 4.8: reductions, fast convergence,
-//! timeouts; section 4.10: slow start.
+//! RFC 9438, sections 4.2 to 4.8, and section 4.10 (slow start).
 //!
 //! # Where we differ
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
 //!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
 //!   not halve the growth.
-//! - In the Reno-friendly region the window is the larger of itself and the estimate of Reno's
-//!   window: in section 4.2 it never shrinks.
-//! - The RFC allows the congestion window or the flight size at a reduction; here it is the window
-//!   in use. An unused window does not grow.
+//! - In the Reno-friendly region the window rises to the estimate of Reno's window, but never falls
+//!   to it. Section 4.2 does not let the window shrink either.
+//! - At a reduction the RFC starts from the congestion window or the flight size; here it is the
+//!   window in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
 //!   in segments, as in Linux: the window before and after a reduction, and the distance of the
-//!   curve from its plateau. This matters for small windows: 11.9 is cut to 7, not to 8.3. The
-//!   curve reaches its plateau 1.36 s early, when less than a segment is missing.
+//!   curve from its plateau. A window of 11.9 is cut to 7, not to 8.3. The curve reaches its
+//!   plateau early, when less than a segment is missing.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
 //! - The stored value is the instant of the curve's inflection, instead of K and the instant at
-//!   which the curve begins. The inflection is deferred while the window is unused, and while it is
-//!   again below the threshold after an idle time. This excludes such time from t.
+//!   which the curve begins. The time in which the window is unused, or below the threshold after
+//!   an idle time, is excluded from t. For this, the inflection is deferred.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -197,8 +194,8 @@ impl Cubic {
         Curve { inflection_s: now.secs() + k, previous: now, reno: self.window }
     }
 
-    /// Sections 4.2 to 4.5: the window becomes the larger of Reno's window and a step towards the
-    /// curve.
+    /// Sections 4.2 to 4.5: raises the window to the estimate of Reno's if the curve is below that,
+    /// and otherwise by a step towards the curve.
     fn follow(&mut self, curve: &mut Curve, now: Time, segments: f64) {
         curve.reno += self.reno_step(curve.reno) * segments / self.window;
         let after_k = now.secs() - curve.inflection_s;
@@ -211,22 +208,20 @@ impl Cubic {
         self.window = (self.window + segments * (target - counted) / counted).min(target);
     }
 
-    /// The curve's window, segments, `after_k` seconds after its inflection. Figure 1: W(t) = C (t
-    /// - K)^3 + W_max.
+    /// The curve's window, segments, `after_k` seconds after its inflection (figure 1).
     fn at(&self, after_k: f64) -> f64 {
         let off = self.scale * after_k * after_k * after_k;
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. It
-    /// gives the estimate the average of Reno's window in spite of `beta`. With `reno_beyond_peak`,
-    /// alpha is 1, as for Reno, once the estimate has reached the last peak.
+    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip.
+    /// Despite `beta`, the estimate then has the average of Reno's window.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
     }
 
-    /// Sections 4.6 and 4.7: reduces the window, and returns it.
+    /// Sections 4.6 and 4.7: begins a reduction, and returns the reduced window without setting it.
     fn reduce(&mut self, in_use: f64) -> f64 {
         let in_use = self.arithmetic.counted(in_use);
         let gives_way = self.fast_convergence && in_use < self.plateau;
@@ -273,8 +268,6 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
-    /// Restarts the curve at the restored window, as in Linux; section 4.9 continues the former
-    /// curve.
     fn undone(&mut self, window: f64, threshold: f64) {
         (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
         self.stage = Stage::SlowStart;
@@ -294,7 +287,7 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    /// The parameters of RFC 9438, without HyStart++.
+    /// The parameters of RFC 9438.
     const PLAIN: CubicParameters = CubicParameters {
         scale: 0.4,
         beta: 0.7,
@@ -350,9 +343,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w, so it lags R
-            // behind W(t + R). The remaining error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K
-            // segments/s^2 = 0.11 segments; the tolerance is twice that, for the beginning.
+            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w. So w is late by
+            // R and follows W(t). The remaining error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K
+            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -479,7 +472,6 @@ mod tests {
         let mut cubic = Cubic::new(PLAIN, &Start::of(50));
         (cubic.threshold, cubic.plateau, cubic.prior) = (30.0, 40.0, 60.0);
         let at = Time::from_ns(1_000_000_000);
-        // The curve is at its plateau of 40 segments, and Reno's window is at 45.
         cubic.stage = Stage::Avoidance(Curve { inflection_s: 1.0, previous: at, reno: 45.0 });
         cubic.acked(&ack(1.0, 1, 0.01));
         assert_eq!(cubic.window(), 50.0);
@@ -511,8 +503,8 @@ mod tests {
         }
         // The eighth sample of the second round shows the rise. By then the window is 10 + 10 + 8
         // segments: the initial window, the first round, and eight acknowledgements. Slow start
-        // ends after five slower rounds, including the second. They add a quarter of 43 segments:
-        // 2, 4 times 10, and the one that ends the last round.
+        // ends after five slower rounds, including the second. They add a quarter segment for each
+        // of 43 acknowledgements: 2, 4 times 10, and the one that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -527,8 +519,7 @@ mod tests {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
             // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the test begins at the
-            // peak of the expected cycle. From far away, periodic losses would lead there only
-            // slowly, because they occur where the curve is flat.
+            // peak of the expected cycle.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -539,8 +530,8 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // In the Reno region, the tables have 1.2 / sqrt(p). Section 4.3 has sqrt(1.5 / p),
-            // which is 2 % more. A cycle of the table's first line has 26 round trips, so one round
+            // In the Reno region, which has the first line, the tables have 1.2 / sqrt(p). Section
+            // 4.3 has sqrt(1.5 / p), which is 2 % more. A cycle has 26 round trips, so one round
             // trip is another 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");

@@ -6,11 +6,10 @@
 //!
 //! # Why
 //! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the
-//! link idles. If marks come early, at a short queue, and each counts a little, the window varies
-//! little, and the queue stays short.
+//! link idles. If each mark counts a little, the queue can be short.
 //!
 //! # State and cost
-//! 56 bytes; O(1) per acknowledgement. It needs the number of marked segments from the sender.
+//! 56 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! RFC 8257, section 3.3 (alpha and the response to marks) and section 3.5 (losses). RFC 5681 for
@@ -20,11 +19,10 @@
 //! - Segments are counted, not bytes.
 //! - RFC 8257 specifies no minimum window for marks; see `lowest_window`.
 //! - "Once per window" counts from the reduction: the next reduction waits until the data then in
-//!   flight is acknowledged. The rounds over which alpha is averaged are the sender's.
+//!   flight is acknowledged.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
-//!   from an integer window, as in Linux. At an alpha of 0.3, a window of ten loses one segment
-//!   instead of one and a half.
+//!   from an integer window, as in Linux.
 //! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
 //!   called then.
 

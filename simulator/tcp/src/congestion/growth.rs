@@ -5,9 +5,8 @@ use super::control::{Congested, Start};
 /// The minimum threshold, segments: RFC 5681, equation (4).
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
-/// Slow start with `newly` segments acknowledged: the window grows by that number, up to the
-/// threshold. Returns the new window, and the segments left for congestion avoidance. RFC 5681,
-/// section 3.1, with appropriate byte counting (RFC 3465).
+/// Slow start (RFC 5681, section 3.1) with appropriate byte counting (RFC 3465). Returns the new
+/// window, and the segments left for congestion avoidance.
 pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) {
     let step = f64::from(newly).min((threshold - window).max(0.0));
     (window + step, f64::from(newly) - step)
@@ -32,12 +31,11 @@ impl Arithmetic {
     }
 }
 
-/// Half of the window in use, and at least two segments: RFC 5681, equation (4).
+/// RFC 5681, equation (4).
 pub(super) fn half(congested: &Congested) -> f64 {
     (congested.in_use / 2.0).max(LOWEST_THRESHOLD)
 }
 
-/// The window, limited to a usable size and to at least one segment.
 pub(super) fn kept(window: f64, most: f64) -> f64 {
     window.min(most).max(1.0)
 }

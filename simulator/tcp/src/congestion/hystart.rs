@@ -23,11 +23,10 @@ const CSS_ROUNDS: u8 = 5;
 /// L: the maximum number of segments by which an acknowledgement grows the window.
 const MAX_PER_ACK: u32 = 8;
 
-/// The state of HyStart++: the round-trip times of the first slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
     /// The minimum round-trip times of the previous round, of this round, and of the round in which
-    /// slow start became conservative. The longest duration means that there is none.
+    /// slow start became conservative; [`Duration::MAX`] for none.
     previous: Duration,
     least: Duration,
     baseline: Duration,
@@ -49,7 +48,7 @@ impl HyStart {
         }
     }
 
-    /// Handles an acknowledgement, and returns the segments by which the window may grow.
+    /// Returns the segments by which the window may grow.
     pub(super) fn acked(&mut self, acked: &Acked) -> f64 {
         let segments = f64::from(acked.growth.min(MAX_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
@@ -123,8 +122,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // After a round of 89 ms, the rise must be 11.125 ms. Eight samples show it, so the last
-        // two acknowledgements count a quarter each.
+        // After a round of 89 ms, the rise must be 11.125 ms; it is 12 ms. The eighth sample shows
+        // it, so the last two acknowledgements count a quarter each.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -6,26 +6,23 @@
 //! below the target, and shrinks in proportion above it.
 //!
 //! # Why
-//! Other flows fill queues until a loss, which raises the delay far above the target. LEDBAT then
-//! shrinks, and takes only what they leave unused. That suits updates and backups.
+//! Other flows fill the queue until a loss, so the delay rises far above the target. LEDBAT then
+//! shrinks, and takes only the capacity that the other flows leave unused.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip
-//! times from the sender.
+//! 96 bytes; O(1) per acknowledgement (ten minima and four samples).
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY is
-//! 10 minutes, and INIT_CWND is 2, or the TCP's initial window if that is smaller. The RFC leaves
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values). The RFC leaves
 //! the filter of current delays open; here it is the minimum of the last four samples, as in most
 //! implementations.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
-//!   No clock skew or offset needs correction.
 //! - Delays are kept in microseconds, up to 71 minutes.
 //! - There is no slow start, as in section 2.4.2, and so no threshold.
-//! - An acknowledgement without a measurement moves the window by the delays known so far; before
-//!   the first measurement it does nothing.
+//! - An acknowledgement without a measurement moves the window by the delays known so far. Before
+//!   the first measurement, acknowledgements do not move the window.
 //! - CTO, the timeout, is the sender's retransmission timer.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -53,7 +50,7 @@ pub struct LedbatSpec {
         source = "RFC 6817, section 2.5."
     )]
     pub gain: Option<f64>,
-    /// The most segments by which the window may exceed those in flight.
+    /// The maximum by which the window may exceed the number of segments in flight.
     #[parameter(default = 1, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
     pub allowed_increase: Option<u32>,
     /// The minimum window, except after a timeout.

@@ -12,8 +12,7 @@ pub(super) struct MarkedFraction {
 }
 
 impl MarkedFraction {
-    /// A fraction that begins at `alpha`. Each round moves it by `gain` times its difference from
-    /// the round's marked fraction.
+    /// `gain` is the weight of a round's marked fraction in alpha.
     pub(super) fn new(alpha: f64, gain: f64) -> Self {
         MarkedFraction { alpha, gain, acked: 0, marked: 0 }
     }
@@ -27,8 +26,6 @@ impl MarkedFraction {
         self.marked = self.marked.saturating_add(acked.marked.min(acked.newly));
     }
 
-    /// Ends the round: alpha becomes alpha (1 - g) + g M, where g is the gain and M is marked /
-    /// acked.
     pub(super) fn end_round(&mut self) {
         if self.acked == 0 {
             return;

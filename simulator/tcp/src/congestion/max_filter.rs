@@ -1,7 +1,6 @@
 //! The maximum over the last rounds, for BBR's rates and clumps of acknowledgements.
 
-/// The maximum over the last `N` rounds, or cycles. The maximum of each round is stored at the
-/// round's number modulo `N`.
+/// The maximum over the last `N` rounds, or cycles.
 #[derive(Debug)]
 pub(super) struct MaxFilter<const N: usize> {
     best: [f64; N],

@@ -41,7 +41,6 @@ mod tests {
     use super::{Acked, Congested};
     use fairwire_core::Time;
 
-    /// One segment newly acknowledged, without a mark or a loss.
     pub(super) fn one_acked() -> Acked {
         Acked {
             now: Time::ZERO,

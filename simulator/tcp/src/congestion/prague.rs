@@ -3,34 +3,30 @@
 //! # What it does
 //! Like [`Dctcp`](super::Dctcp), it reduces the window by alpha / 2 on marks, where alpha is the
 //! smoothed fraction of marked segments. It paces, and grows only for unmarked segments. A long
-//! flow grows as if its round-trip time were at least 25 ms, so a short path is no advantage. Its
-//! segments carry ECT(1).
+//! flow grows as if its round-trip time were at least 25 ms. Its segments carry ECT(1).
 //!
 //! # Why
-//! L4S gives such flows a separate queue with a delay of about a millisecond. In return it requires
-//! that their response is scalable, that they pace, and that short round trips do not crowd out
-//! long ones (RFC 9331, section 4.3). DCTCP satisfies only the first requirement.
+//! L4S gives such flows a separate queue with a delay of about a millisecond. In return, L4S
+//! requires three properties of them: a scalable response, pacing, and that short round trips do
+//! not crowd out long ones (RFC 9331, section 4.3).
 //!
 //! # State and cost
-//! 88 bytes; O(1) per acknowledgement. It paces, and needs exact round-trip times and counts of
-//! marks from the sender.
+//! 88 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331,
-//! section 4.3. The law of growth under a virtual round-trip time V follows from its purpose. With
-//! a window W and a round-trip time R, the rate W / R grows by 1 / V per V seconds. So W grows by
-//! (R / V)^2 per R seconds.
+//! section 4.3. A flow with the virtual round-trip time V must grow like a flow with the actual
+//! round-trip time V. With a window W and a round-trip time R, the rate W / R then grows by 1 / V
+//! per V seconds. So W grows by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - A flow that has passed its initial rounds uses the virtual round-trip time as the period of
-//!   growth, of the average alpha, and of reductions by marks. Only then does a given marking
-//!   probability result in the rate of a flow with that round-trip time.
-//! - A loss halves the window in use, whatever marks have already removed in the same round trip;
-//!   the draft gives credit for that.
-//! - There is no fall-back to a classic response for classic queues. No released Linux has Prague.
-//!   The L4S team's kernels (5.10 and later) and the branch `v3` of BBR's authors have it, with a
-//!   fall-back, `prague_ecn_fallback`, off by default. They also have round-trip independence:
-//!   `prague_rtt_scaling`, after `prague_rtt_transition` round trips.
+//! - After its initial rounds, a flow uses the virtual round-trip time as the period of growth, of
+//!   the average alpha, and of reductions by marks. With all three, a given marking probability
+//!   results in the rate of a flow with that round-trip time.
+//! - A loss halves the window in use, even if marks have already reduced the window in the same
+//!   round trip. The draft then reduces the window less.
+//! - There is no fall-back to a classic response for classic queues. In the L4S team's kernels this
+//!   fall-back is off by default (`prague_ecn_fallback`).
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during a repair, are treated as in [`Dctcp`](super::Dctcp).
 
@@ -109,14 +105,12 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// The minimum period of growth, averages and reductions: the virtual round-trip time; zero in
-    /// the initial rounds.
+    /// The minimum period of growth, averages and reductions.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Updates alpha. It is 1 until the first mark, which therefore halves the window reached in
-    /// slow start.
+    /// Alpha is 1 until the first mark, so this mark halves the window.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;
@@ -143,8 +137,6 @@ impl Prague {
         self.window = kept(window + rest * self.segments_per_round() / window, acked.max_window);
     }
 
-    /// The growth of the window, segments per round trip: (R / V)^2, at most 1, with R the round trip
-    /// and V the virtual round trip, `period`.
     fn segments_per_round(&self) -> f64 {
         let period = self.period().secs();
         if period > self.rtt.secs() { (self.rtt.secs() / period) * (self.rtt.secs() / period) } else { 1.0 }
@@ -263,9 +255,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // The rate rises by one segment per 25 ms in each 25 ms. At a round trip of 5 ms, the
-        // window therefore grows by 5 ms / 25 ms = 0.2 segments in 25 ms. The tolerance is 1 %,
-        // since the 100 segments acknowledged are slightly less than a window.
+        // In 25 ms, the rate rises by one segment per 25 ms. So at a round trip of 5 ms, the window
+        // grows by 5 ms / 25 ms = 0.2 segments in 25 ms. The tolerance is 1 %, since the 100
+        // segments acknowledged per round are slightly less than a window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

@@ -92,8 +92,7 @@ impl Control for Reno {
         }
     }
 
-    /// Sets the window and the threshold to half of the window in use. The threshold is rounded to
-    /// an integer, as in ns-2; the window only with `halves_to_whole`.
+    /// The threshold is rounded down, as in ns-2; the window only with `halves_to_whole`.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

@@ -33,8 +33,6 @@ impl Flight {
         Flight { left }
     }
 
-    /// Counts an acknowledgement of `newly` more segments. Had all `left` segments been
-    /// acknowledged before?
     pub(super) fn is_over_before(&mut self, newly: u32) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(newly);

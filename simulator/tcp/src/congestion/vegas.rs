@@ -4,21 +4,20 @@
 //! Compares the window's rate on an empty path with its actual rate. The difference, times the
 //! minimum round-trip time, is the number of the flow's queued segments. Once per round trip the
 //! window grows by a segment if fewer than `alpha` are queued, and shrinks by one if more than
-//! `beta` are. Slow start ends when more than `gamma` are queued.
+//! `beta` are queued. Slow start ends when more than `gamma` are queued.
 //!
 //! # Why
 //! Reno finds the size of a queue by overflowing it. Vegas observes the queue in the round-trip
-//! times, and keeps it short. In competition with flows that fill queues it gets little.
+//! times, and keeps it short. In competition with flows that fill queues, Vegas gets little.
 //!
 //! The minimum round-trip time is an estimate. Flows that start together measure each other's
-//! queue. At 1 Gbit/s and 40 ms, 200 such flows hold a queue of 22 ms, although four segments of
-//! each are only 9.6 ms; 500 flows hold 60 ms. Flows that start later mistake the existing queue
-//! for the path: 200 flows that start within 15 s hold 183 ms. A window left too large by slow
-//! start shrinks by one segment per round trip, so a single flow holds 78 ms for minutes. (Measured
-//! with `count = 200`, `start = "0 s..15 s"` and a buffer of 20 000 packets, from 20 to 60 s.)
+//! queue, and flows that start later take the existing queue for part of the path. At 1 Gbit/s and
+//! 40 ms, 200 flows that start together hold a queue of 22 ms. Four segments of each flow would be
+//! only 9.6 ms. A window left too large by slow start shrinks by one segment per round trip, so a
+//! single flow holds a long queue for minutes.
 //!
 //! # State and cost
-//! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
+//! 72 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! L. Brakmo and L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
@@ -28,10 +27,10 @@
 //! # Where we differ
 //! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a
 //!   separately timed segment.
-//! - A round with two measurements or fewer follows Reno, as in Linux: delayed acknowledgements do
-//!   not measure the path.
-//! - Losses halve the window, as for Reno, and the sender detects them (the paper's section III.A
-//!   has a finer timer).
+//! - A round with two measurements or fewer follows Reno, as in Linux, because these measurements
+//!   may be of delayed acknowledgements only.
+//! - Losses halve the window, as for Reno. The sender detects losses by its own rules; the paper's
+//!   section III.A has a finer timer.
 //! - `alpha` and `beta` count segments, and the window moves by integers. With
 //!   [`Config::whole_segments`](crate::Config::whole_segments) the queued number is an integer too,
 //!   as in Linux: 4.9 segments are not more than four.
@@ -144,7 +143,7 @@ impl Vegas {
         self.arithmetic.counted(self.arithmetic.counted(self.window) * (rtt_s - self.base_s) / over_s)
     }
 
-    /// Adapts the window once per round: sections III.B and III.C.
+    /// Sections III.B and III.C.
     fn settle(&mut self, acked: &Acked) {
         let waiting = self.waiting(self.least_s);
         if self.window < self.threshold {
@@ -280,8 +279,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued; divided by the minimum round-trip
-        // time, 20 (122/100 - 1) = 4.4.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued by the current round-trip time, and 20
+        // (122/100 - 1) = 4.4 by the minimum.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

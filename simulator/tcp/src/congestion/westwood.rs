@@ -7,26 +7,28 @@
 //!
 //! # Why
 //! Reno halves the window, whatever caused the loss. On a path that loses packets before it is
-//! full, such as radio, half is too little; with a long queue it is too much.
+//! full, such as radio, half of the window is too small. On a path with a long queue, half of the
+//! window is too large.
 //!
 //! # State and cost
-//! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
+//! 80 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! S. Mascolo, C. Casetti, M. Gerla, M. Sanadidi and R. Wang, "TCP Westwood: bandwidth estimation
 //! for enhanced transport over wireless links", MobiCom 2001, section 2 (the window after a loss).
 //! L. Grieco and S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and
-//! Vegas TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (a sample per round trip, and
-//! equation (1), its filter).
+//! Vegas TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (one sample per round trip;
+//! equation (1), the filter of the samples).
 //!
 //! # Where we differ
 //! - A sample takes at least 50 ms, as in Linux: over a shorter time, clumps of acknowledgements
 //!   dominate.
-//! - Segments acknowledged during a repair are counted with the acknowledgement that ends it.
+//! - Segments acknowledged during a repair are counted with the acknowledgement that ends the
+//!   repair.
 //!
-//! With `recovery = "rack"` as in Linux, and unlike the papers:
+//! With `recovery = "rack"`, two rules are Linux's instead of the papers':
 //! - A loss or a mark halves the window. When the reduction is over, the path's measured capacity
-//!   replaces the window, even if it is larger. It includes the rate measured at the halved window.
+//!   replaces the window, even if the capacity is larger.
 //! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -128,13 +130,11 @@ impl Westwood {
         (self.began, self.acked) = (acked.now, 0.0);
     }
 
-    /// BWE times RTTmin, and at least two segments. Half of the window until both factors are
-    /// known.
     fn carried(&self, congested: &Congested) -> f64 {
         self.known().unwrap_or_else(|| self.half(congested))
     }
 
-    /// BWE times RTTmin, and at least two segments; `None` until both factors are known.
+    /// BWE times RTTmin.
     fn known(&self) -> Option<f64> {
         let is_known = self.rate > 0.0 && self.least_s.is_finite();
         is_known.then(|| self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD))
@@ -144,8 +144,8 @@ impl Westwood {
         self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD)
     }
 
-    /// Handles the end of the reduction, at the first acknowledgement that may open the window
-    /// again.
+    /// Replaces a halved window by the path's capacity, at the first acknowledgement after the
+    /// reduction.
     fn reduction_ended(&mut self, acked: &Acked) {
         self.is_halved = false;
         if let Some(carried) = self.known() {
@@ -175,8 +175,8 @@ impl Control for Westwood {
         }
     }
 
-    /// Mascolo and others 2001, section 2: the path's capacity becomes the threshold, and limits
-    /// the window. With `halves`, half of the window in use does.
+    /// The path's capacity (Mascolo and others 2001, section 2) or, with `halves`, half of the
+    /// window in use becomes the threshold, and limits the window.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);
@@ -215,8 +215,8 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// Acknowledges `per_ms` segments in each of `ms` milliseconds from `from_ms` on, 40 ms plus
-    /// `queue_ms` after they were sent.
+    /// Acknowledges `per_ms` segments in each of `ms` milliseconds, from `from_ms` on. Their
+    /// round-trip time is 40 ms plus `queue_ms`.
     fn acknowledge(westwood: &mut Westwood, from_ms: u64, ms: u64, per_ms: u32, queue_ms: u64) {
         for at in from_ms..from_ms + ms {
             westwood.acked(&Acked {

@@ -44,13 +44,13 @@ impl Sender {
         self.counts
     }
 
-    /// This sender, which continues the `counts` of the connection that it replaces.
+    /// Returns this sender with the `counts` of the connection that it replaces.
     pub fn counting_from(self, counts: LossCounts) -> Self {
         Sender { counts, ..self }
     }
 
-    /// Resets the counts. An episode in progress is counted at its next timeout, if that is its
-    /// first.
+    /// Resets the counts. An episode in progress is then counted only if its first timeout is still
+    /// to come.
     pub fn forget_loss_counts(&mut self) {
         self.counts = LossCounts::default();
     }
@@ -61,7 +61,7 @@ impl Sender {
         self.counts.repaired += 1;
     }
 
-    /// Counts a timeout, before it changes anything else.
+    /// Counts a timeout, before the timeout changes the sender's state.
     pub(super) fn count_timeout(&mut self) {
         self.counts.timeouts += 1;
         if matches!(self.phase, Phase::SynSent { .. }) {

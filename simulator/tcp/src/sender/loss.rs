@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // Only the repaired one of the newly acknowledged segments has just arrived. The others
-            // arrived earlier, while the window was not allowed to grow.
+            // Of the newly acknowledged segments, only the retransmitted one has just arrived. The
+            // others arrived earlier, while the window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -78,10 +78,9 @@ impl Sender {
         }
     }
 
-    /// Handles a partial acknowledgement: the next hole is also lost. The amount acknowledged,
-    /// minus one for the retransmission, is subtracted from the inflation first, and the remainder
-    /// from the window. The timer restarts only on the first partial acknowledgement (the
-    /// "impatient" variant of RFC 6582).
+    /// Handles a partial acknowledgement, in the "impatient" variant of RFC 6582: the next hole is
+    /// also lost, so it is retransmitted. The segments acknowledged, minus one for this
+    /// retransmission, are subtracted first from the inflation, then from the window.
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {
@@ -154,7 +153,6 @@ impl Sender {
         self.send_inflated(now, out);
     }
 
-    /// Sends the segments that duplicates release in recovery.
     fn send_inflated(&mut self, now: Time, out: &mut impl Output) {
         let most = match self.config.recovery {
             Recovery::NewReno => self.max_per_duplicate(),

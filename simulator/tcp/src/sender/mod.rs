@@ -22,7 +22,8 @@ use crate::segment::{Ack, Segment};
 use fairwire_core::{Duration, Ecn, Time};
 use std::sync::Arc;
 
-/// Receives the segments to send, in order, at the time of the call that caused them.
+/// Receives the segments of a [`Sender`], in order, at the time `now` of the method that sends
+/// them.
 pub trait Output {
     /// Sends `segment`.
     fn send(&mut self, segment: Segment);
@@ -34,7 +35,7 @@ pub trait Output {
     }
 }
 
-/// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2).
+/// RFC 5681, section 3.2.
 const DUPLICATES: u32 = 3;
 
 /// The upper bound of any window, segments. To reach it would take 10^9 acknowledgements without a
@@ -65,7 +66,7 @@ pub struct Sender {
     phase: Phase,
     timer: Timer,
     ecn: Ecn, // of new data
-    /// Options fixed at creation; flags of the sender's current state follow.
+    /// Options fixed at creation, up to `has_host`; then flags of the sender's current state.
     has_board: bool,
     is_timely: bool,
     has_journal: bool,
@@ -325,8 +326,7 @@ impl Sender {
         }
     }
 
-    /// Handles the end of the retransmission timer: starts over from the first unacknowledged
-    /// segment (RFC 5681, section 3.1).
+    /// Starts over from the first unacknowledged segment (RFC 5681, section 3.1).
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
         let armed_at = self.armed_at();
         self.rtt.back_off(&self.config);
@@ -445,8 +445,8 @@ impl Sender {
         }
     }
 
-    /// Records that the window was reduced: segments already in flight carry no news about
-    /// congestion.
+    /// Records that the window was reduced. Losses and marks of segments already in flight do not
+    /// reduce it again.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;
         self.recover = self.highest;
@@ -489,8 +489,7 @@ impl Sender {
         left.saturating_sub(u64::from(self.inflation)).min(MAX_IN_FLIGHT) as u32
     }
 
-    /// Reports to the controller that `ack` newly acknowledges `newly` segments. Reno, which most
-    /// flows use, gets only the data that it needs.
+    /// Reno, which most flows use, gets only the data that it needs.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
@@ -536,8 +535,7 @@ impl Sender {
         self.measure_by(acked_to, false, now)
     }
 
-    /// Measures as [`measure`](Sender::measure) does. `is_from_before` means that the echoed
-    /// segment was sent before any retransmission in flight.
+    /// `is_from_before` means that the echoed segment was sent before any retransmission in flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal
@@ -575,7 +573,6 @@ impl Sender {
         self.retransmit_at = now + self.rtt.timeout(&self.config);
     }
 
-    /// Restarts the timer when new data was acknowledged, or stops it when nothing is outstanding.
     #[inline]
     fn rearm(&mut self, now: Time) {
         if self.highest > self.unacked {

@@ -21,14 +21,11 @@ impl Sender {
         no_zero(self.config.quirks.max_per_ack)
     }
 
-    /// The maximum number of segments that a duplicate acknowledgement releases in NewReno's
-    /// recovery.
     #[inline]
     pub(super) fn max_per_duplicate(&self) -> u64 {
         no_zero(self.config.quirks.max_per_duplicate)
     }
 
-    /// The first segment beyond the window.
     #[inline]
     pub(super) fn window_end(&self) -> u64 {
         let inflated = self.control.window() + f64::from(self.inflation);
@@ -57,8 +54,6 @@ impl Sender {
         self.note_starved(window_end);
     }
 
-    /// Records whether the application has written less than the window allows; the window ends
-    /// before `window_end`.
     #[inline]
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;
@@ -127,8 +122,8 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If it may, and the flow is paced, the next segment leaves a gap
-    /// later. As in Linux, a window that the host's queue leaves unused does not grow.
+    /// May a segment leave now? If it may, a paced flow's next segment leaves a gap later. As in
+    /// Linux, a window that the host's queue leaves unused does not grow.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {

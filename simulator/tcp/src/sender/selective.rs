@@ -1,8 +1,7 @@
 //! Loss recovery with selective acknowledgements.
 //!
 //! # Source
-//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout. Lost
-//! segments are sent first, then new data, while the window exceeds the number in flight.
+//! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout.
 //!
 //! # Where we differ
 //! With the quirk `sack_counts_acks`, recovery behaves as ns-2's Sack1: the number in flight is
@@ -95,7 +94,7 @@ impl Sender {
         self.is_starved = false;
     }
 
-    /// The segment to send next (RFC 6675, section 4, NextSeg).
+    /// RFC 6675, section 4, NextSeg.
     fn next_to_send(&mut self) -> Option<u64> {
         let end = self.sendable_end();
         let board = self.board.as_mut()?;
@@ -139,8 +138,6 @@ impl Sender {
         }
     }
 
-    /// Updates the scoreboard and the journal. Returns the number of newly arrived segments, and
-    /// the resulting measurements.
     pub(super) fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
         let Some(board) = &mut self.board else { return (0, Measures::default()) };
         let mut newly = board.advance(ack.next);
@@ -197,7 +194,6 @@ impl Sender {
     }
 }
 
-/// Cuts spread over a round trip.
 impl Sender {
     /// Spreads a cut: if the controller has cut the window below `before`, later transmissions
     /// approach the new window gradually.
@@ -279,7 +275,6 @@ impl Sender {
         self.send_by_count(now, out);
     }
 
-    /// Ends recovery, without opening the window for the acknowledgement.
     fn counted_recovery_ends(&mut self, ack: Ack, before: u64, now: Time) {
         self.phase = Phase::Open;
         self.recover = 0; // any later loss is a new one

@@ -211,7 +211,7 @@ fn timeouts_of_an_opening_are_no_episode_and_counts_restart_on_request() {
 
 #[test]
 fn duplicates_that_going_back_caused_retransmit_nothing() {
-    // Segments 0, 1, 4 and 10 of 0..40 and all acknowledgements are lost. A timeout goes back to 0.
+    // Segments 0, 1, 4 and 10 of 0..40 and all acknowledgements are lost.
     let (mut sender, mut sent) = open(40);
     let due = sender.deadline().expect("outstanding");
     sender.on_timeout(due, &mut sent);
@@ -219,8 +219,6 @@ fn duplicates_that_going_back_caused_retransmit_nothing() {
     for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
         receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
     }
-    // Everything now arrives at once, in order. Lost segments are sent again, and segments that had
-    // arrived come twice.
     let mut flight = sent.taken();
     while sender.unacked < 40 {
         let acks: Vec<Ack> = flight
@@ -277,8 +275,6 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
-    // Segment 0 is lost. So is the first segment sent after its repair began, which is therefore
-    // missing when the repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -309,8 +305,8 @@ fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
 
 #[test]
 fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
-    // Segment 0 of 0..16 is lost, and two segments sent during its repair. The loss of the second
-    // is detected, and the segment retransmitted, before the first repair ends.
+    // Segment 0 of 0..16 is lost, and so are two segments sent during its repair. The second of
+    // these is found lost, and retransmitted, before that repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
@@ -499,8 +495,6 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 
 #[test]
 fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
-    // Four timeouts: during a repair, without a repair, again without an acknowledgement, and after
-    // an acknowledgement.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
     let mut sent = Sent::default();
@@ -524,7 +518,8 @@ fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
 
 #[test]
 fn the_answered_syn_is_timed_even_if_retransmitted() {
-    // The SYNs are sent at 0, 1 and 3 s. The second is also answered after the third was sent.
+    // The sender sends `syns` SYNs, at 0, 1 and 3 s. Number `answer` is answered, in the last two
+    // cases after the next SYN was sent.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {

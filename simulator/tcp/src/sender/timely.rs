@@ -4,8 +4,7 @@
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
 //! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK). In
 //! three choices that the RFCs leave open, this file follows Linux: the order of an
-//! acknowledgement's effects, the arrivals that show reordering, and the window after an undo. It
-//! is the larger of the current one and the one before the reduction.
+//! acknowledgement's effects, the arrivals that show reordering, and the window after an undo.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -30,7 +29,8 @@ enum Answer {
 struct AckNews {
     /// The first unacknowledged segment before the acknowledgement.
     before: u64,
-    /// The end of the out-of-order arrivals before the acknowledgement.
+    /// The segment after the highest that had arrived out of order before the acknowledgement; 0
+    /// for none.
     forward: u64,
     is_new: bool,
     /// The last segment sent among those that arrived, and whether it was sent twice.
@@ -218,7 +218,6 @@ impl Sender {
         }
     }
 
-    /// Ends a recovery: everything that was sent before a loss was detected has arrived.
     fn end_recovery(&mut self, report: &AckNews) {
         if self.may_undo_once() && (report.is_original_first || self.is_explained()) {
             return self.undo(false);
@@ -235,15 +234,12 @@ impl Sender {
         self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
 
-    /// Forgets earlier reductions when the window was reduced for a mark: they are no longer
-    /// undone.
     pub(super) fn forget_undo(&mut self) {
         if let Some(rack) = self.rack() {
             rack.undo = None;
         }
     }
 
-    /// Keeps the last reduction, because a mark was echoed.
     pub(super) fn keep_reduction(&mut self) {
         if let Some(undo) = self.rack().and_then(|rack| rack.undo.as_mut()) {
             undo.before = None;
@@ -308,7 +304,6 @@ impl Sender {
         begins
     }
 
-    /// Prepares for a reduction, which may be undone unless a mark caused it (`is_marked`).
     pub(super) fn note_reduction(&mut self, is_marked: bool) {
         let (window, threshold) = (self.control.window(), self.control.threshold());
         let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as in Linux
@@ -316,7 +311,8 @@ impl Sender {
         let Some(board) = &mut self.board else { return };
         let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
         let repeats = board.repeated().max(u32::from(of_probe));
-        // Echoes of retransmissions in flight must not count as echoes of originals.
+        // With retransmissions in flight, no epoch begins: their echoes must not count as echoes of
+        // originals.
         board.rack.begins_epoch = repeats == 0;
         board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
     }
@@ -456,7 +452,6 @@ impl Sender {
         (self.retransmit_at, self.timer) = (due, Timer::Tail);
     }
 
-    /// Arms the retransmission timer, counted from the sending of the first unacknowledged segment.
     fn arm_from_first(&mut self, now: Time) {
         let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
         let due = first + self.rtt.timeout(&self.config);

@@ -2,9 +2,7 @@
 //! there is no cut or possible undo.
 //!
 //! [`on_timely`](Sender::on_timely) would do the same in more steps, which have no effect in this
-//! case. Five in six acknowledgements of twenty CUBIC flows over fq-codel and 100 Mbit/s are usual.
-//! A run of 40 s costs 907 million instructions with this file and 1021 million without it
-//! (callgrind).
+//! case. This file saves a tenth of the instructions of a run of CUBIC flows.
 
 use super::{Output, Phase, Sender};
 use crate::congestion::Control;
@@ -40,8 +38,7 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// Sends new segments while the window has room for more in flight; nothing was lost or
-    /// repeated.
+    /// Requires that no segment is lost or out of order.
     pub(super) fn send_fresh(&mut self, now: Time, out: &mut impl Output) {
         let end = self.sendable_end();
         let room = self.control.window() as u64;

@@ -1,5 +1,4 @@
-//! Complete flows on a path: marks, pacing, flows of limited length, delayed acknowledgements, and
-//! the modern profile.
+//! Complete flows on a path.
 
 use crate::path;
 
@@ -14,7 +13,7 @@ use std::sync::Arc;
 
 const MODERN: Profile = Profile::Modern;
 
-/// Segments of 552 bytes per second on 10 Mbit/s.
+/// The 552-byte segments that 10 Mbit/s carries per second.
 const LINK_PER_SECOND: f64 = 10e6 / (552.0 * 8.0);
 
 fn at(s: u64) -> Time {
@@ -25,7 +24,6 @@ fn modern(control: ControlConfig) -> Config {
     Config { control, ..Config::new(MODERN, 512) }
 }
 
-/// The used fraction of the link's rate from 10 s to 30 s.
 fn utilization(path: &mut Path<'_>) -> f64 {
     path.start();
     path.run_until(at(10));
@@ -73,8 +71,6 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let control = ControlConfig::Dctcp(DctcpParameters::default());
         let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
-        // One packet in five is marked, at random; every seventh acknowledgement and every
-        // thousandth segment are lost.
         let mut path = Path::new(&config, 1000)
             .marking(|n| rng::mix(n).is_multiple_of(5))
             .fate(|n, _| if n % 1000 == 999 { vec![] } else { vec![Duration::ZERO] })
@@ -99,7 +95,7 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
 #[test]
 fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
     let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
-    // Packets 200 to 229 are marked; they belong to one window, so there is one reduction.
+    // The marked packets belong to one window, so there is one reduction.
     let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
     path.start();
     let mut reductions = Vec::new();
@@ -176,8 +172,8 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // The first mark finds a window above 1 and below 2, the second a window of 1. Each later mark
-    // doubles the wait. Each wait includes a round trip.
+    // The first mark finds a window above 1 and below 2, the second a window of 1; both cause the
+    // same wait. Each later mark doubles it. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over

@@ -62,9 +62,9 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
             // ProbeRTT begins ten seconds after RTprop was last observed. This was in the first
-            // cycle at the latest, before a phase at 5/4 left a queue of three quanta and one
-            // segment. The phase takes four times as long to build that queue as the link needs to
-            // send it.
+            // cycle at the latest, before a phase at 5/4 left a queue of four segments: three
+            // quanta and one. The phase takes four times as long to build that queue as the link
+            // needs to send it.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -92,8 +92,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-            // A phase at 5/4 lasts until a quarter of the product and three quanta are queued.
-            // Another segment is in transmission, and one is due to rounding.
+            // A phase at 5/4 lasts until a quarter of the bandwidth-delay product and three quanta
+            // are queued. Another segment is in transmission, and one is due to rounding.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -241,8 +241,8 @@ fn prague_keeps_a_queue_of_a_millisecond() {
     assert!(longest_s < 0.0015, "{longest_s}");
 }
 
-/// The mean rate of a long Prague flow with this round-trip time when each segment is marked with
-/// `chance`.
+/// The mean rate of a long Prague flow with a round-trip time of `rtt_ms`. Each segment is marked
+/// with probability `chance`.
 fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
     let parameters = PragueParameters { independent_after: 0, virtual_rtt, ..Default::default() };
     let mut prague = Prague::new(parameters, &Start::of(10));
@@ -317,7 +317,6 @@ fn all(seed: u64) -> Vec<(&'static str, Box<dyn Control>)> {
     ]
 }
 
-/// A random acknowledgement: anything that a sender may report, however unlikely.
 fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
     let newly = if rng.chance(0.01) { 1 + rng.below(5000) } else { 1 + rng.below(4) };
     let rtt = rng

@@ -34,7 +34,6 @@ fn controls() -> Vec<ControlConfig> {
     ]
 }
 
-/// Faults of a path: probabilities, per packet.
 #[derive(Clone, Copy, Debug)]
 struct Nature {
     loss: f64,
@@ -76,7 +75,7 @@ fn config(rng: &mut Rng, recovery: Recovery, control: &ControlConfig) -> Config 
     }
 }
 
-/// Transfers a few hundred segments over a random path. Returns the sent segments and their times.
+/// Returns the sent segments and their times.
 fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let rng = &mut Seed(seed).stream("fuzz");
     let config = Arc::new(config(rng, recovery, control));

@@ -1,5 +1,4 @@
-//! BBR, version 3, in complete senders: on a link with a short queue, and on a path with random
-//! losses.
+//! BBR, version 3, in complete senders.
 
 use crate::path;
 
@@ -8,7 +7,7 @@ use fairwire_tcp::congestion::{Bbr3Parameters, BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};
 use path::Path;
 
-/// Packets of 564 bytes per second on 10 Mbit/s; a round trip of 32 ms holds 71.
+/// The 564-byte packets that 10 Mbit/s carries per second. A round trip of 32 ms holds 71.
 const PACKETS_PER_SECOND: f64 = 10e6 / 8.0 / 564.0;
 
 fn config(control: ControlConfig) -> Config {

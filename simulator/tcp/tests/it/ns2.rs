@@ -28,8 +28,8 @@ fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u6
     ((path.delivered - before.0) as f64 * 552.0 * 8.0 / 80.0, path.drops - before.1, timeouts)
 }
 
-/// Compares every row: buffer, window, throughput and drops in ns-2. Only Reno with several losses
-/// in a window needs its timer.
+/// Compares each row with the simulation: buffer, window, and ns-2's throughput and drops. The
+/// timer runs out only for Reno with several losses in a window.
 fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
     for &(buffer, window, expected_bps, expected_drops) in rows {
         let (bps, drops, timeouts) = simulated(recovery, buffer, window);

@@ -23,7 +23,7 @@ fn again(path: &Path<'_>) -> Vec<u64> {
     path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect()
 }
 
-/// Ten seconds of a transfer of `segments`, all in the first flight and subject to `fate`.
+/// All `segments` are in the first flight.
 fn transfer<'a>(segments: u32, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Path<'a> {
     let config = Arc::new(Config { initial_window: segments, ..today() });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).fate(fate);
@@ -128,8 +128,8 @@ fn data_held_for_two_seconds_is_no_loss_and_keeps_the_window() {
 
 #[test]
 fn data_held_during_a_silence_is_resent_only_by_timeouts_and_probes() {
-    // The acknowledgement follows a retransmission by more than any earlier round trip, so the
-    // sender cannot exclude that the retransmission has arrived.
+    // The time from a retransmission to the acknowledgement is longer than any earlier round trip.
+    // So the sender cannot exclude that the retransmission has arrived.
     for silence_ms in [300, 500, 1000] {
         let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
         path.start();

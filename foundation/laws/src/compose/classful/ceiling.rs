@@ -15,7 +15,6 @@ impl Ceiling {
         Box::new(Ceiling { paid, peak: terms.peak.map(|peak| Box::new(peak.bucket())) })
     }
 
-    /// The time from which the ceiling lets the class send.
     #[inline]
     pub(super) fn free_at(&self) -> Time {
         let free_at = self.paid.free_at();
@@ -30,7 +29,7 @@ impl Ceiling {
         }
     }
 
-    /// Starts with the savings of `before`.
+    /// Takes over the savings of `before`.
     pub(super) fn inherit(&mut self, before: &Ceiling) {
         self.paid.idle_until(before.paid.free_at());
         if let (Some(own), Some(before)) = (&mut self.peak, &before.peak) {

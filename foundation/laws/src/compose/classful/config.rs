@@ -6,7 +6,7 @@ use fairwire_core::{ClassTree, Duration, Rate, Transmitter};
 /// Priorities are below this.
 pub const PRIORITIES: usize = 8;
 
-/// The checked parameters of a tree: its classes and their terms.
+/// The checked parameters of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The tree. The guarantee of an inner class is at least the sum of its children's guarantees.
@@ -15,7 +15,7 @@ pub struct Config {
     pub terms: Box<[Terms]>,
     /// The ceiling of the entire tree.
     pub rate: Option<Shape>,
-    /// The place of the leaf for packets of classes that are unlisted, or are no leaves.
+    /// The place of the leaf for packets whose class is unlisted, or is no leaf.
     pub default: usize,
     /// The number of leaves that share the tree's buffer.
     pub sharing: usize,

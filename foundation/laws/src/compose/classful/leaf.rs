@@ -1,15 +1,15 @@
-//! The leaf of a tree: a label, a discipline, and a share of a pool.
+//! The leaves of a tree, and the pool that they share.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::any::Any;
 use fairwire_core::{Backlog, Discipline};
 
-/// The label and the discipline of one node of the tree.
+/// The label and discipline of a node.
 pub struct Contents {
     /// The name of the class in gauges.
     pub label: String,
-    /// The discipline, if the node is a leaf.
+    /// The discipline of a leaf.
     pub inner: Option<Inner>,
 }
 
@@ -17,7 +17,7 @@ pub struct Contents {
 pub enum Inner {
     /// It exists.
     Made(Box<dyn Discipline>),
-    /// A discipline that is built with its first packet.
+    /// Built with its first packet.
     Later,
 }
 
@@ -35,8 +35,8 @@ pub trait Maker: Any + Send {
     /// Makes the discipline of the leaf at `place`, the same at every call.
     fn make(&self, place: usize) -> Box<dyn Discipline>;
 
-    /// From now on makes at `place` the discipline that `fresh` makes at `from`. Returns false if
-    /// that is impossible.
+    /// From now on, [`make`](Self::make) makes at `place` what `fresh` makes at `from`. Returns
+    /// false if that is impossible.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
 }
 
@@ -54,10 +54,9 @@ impl<F: Fn(usize) -> Box<dyn Discipline> + Send + 'static> Maker for F {
 ///
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
-/// 6(2), 1998). So a lone leaf gets half of the pool. If n leaves demand more, each gets 1/(n + 1)
-/// of the pool, and as much stays free for a leaf that was idle until now. No leaf loses packets to
-/// make room for another. Beyond its leaf's threshold, an arrival pushes out packets of that leaf,
-/// or is refused.
+/// 6(2), 1998). If n leaves demand more, each gets 1/(n + 1) of the pool, and as much stays free
+/// for a leaf that was idle. No leaf loses packets to make room for another: beyond its leaf's
+/// threshold, an arrival pushes out packets of that leaf, or is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Bytes.
@@ -67,7 +66,6 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// May a leaf with backlog `own` have `len` bytes more, if the backlog of all leaves is `all`?
     #[inline]
     pub(super) fn has_room(&self, own: Backlog, all: Backlog, len: u32) -> bool {
         own.bytes + u64::from(len) <= self.bytes.saturating_sub(all.bytes)

@@ -1,4 +1,4 @@
-//! A node of the tree: its terms, its buckets and its turn.
+//! A node of the tree.
 
 use super::ceiling::Ceiling;
 use super::config::{PRIORITIES, Shape, Terms};
@@ -11,7 +11,6 @@ use fairwire_core::{ClassTerms, Time, Transmitter};
 
 pub(super) const ROOT: usize = 0;
 
-/// The node of the class at a place; the root for `None`.
 pub(super) fn node_of(place: Option<usize>) -> usize {
     place.map_or(ROOT, |place| place + 1)
 }
@@ -31,7 +30,7 @@ pub(super) struct Node {
     pub(super) clocks: Box<[u128]>,
     /// The time before which no packet below may leave; zero if unknown.
     pub(super) not_before: Time,
-    /// The last poll in which the node had nothing to send.
+    /// The number of the last poll in which the node had nothing to send.
     pub(super) in_vain: u64,
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
@@ -42,8 +41,7 @@ pub(super) struct Node {
     pub(super) is_used: bool,
 }
 
-/// The units of virtual time per byte at weight 1. At a weight of 10^6 a byte still costs over 2^20
-/// units.
+/// Units of virtual time per byte at weight 1; at a weight of 10^6, over 2^20.
 const UNITS: f64 = (1u64 << 40) as f64;
 
 pub(super) fn cost_of(weight: f64) -> u64 {
@@ -72,7 +70,6 @@ impl Node {
         }
     }
 
-    /// The time from which the ceiling lets the node send.
     #[inline]
     pub(super) fn opens_at(&self) -> Time {
         self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())
@@ -84,8 +81,8 @@ impl Node {
     }
 
     /// Takes over the savings of `before`, capped by the new terms, and its debts. `clock` is the
-    /// virtual time of the parent of `before`, for the priority of `before`. The new tag assumes
-    /// that the new parent's clock is at zero.
+    /// virtual time of the parent of `before`, for its priority. The new parent's clock must be at
+    /// zero.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

@@ -1,4 +1,4 @@
-//! Lets one tree replace another: a change of one class's terms restarts no other class's burst.
+//! Lets one tree replace another without restarting the bursts of unchanged classes.
 
 use super::leaf::Inner;
 use super::node::{Node, ROOT};
@@ -9,7 +9,6 @@ use alloc::vec;
 use fairwire_core::{Backlog, ClassTree, Discipline, Kept, Time};
 
 impl Classful {
-    /// Takes over from `before` the buckets and turns of its classes, and the leaves that can stay.
     pub(super) fn inherit(&mut self, before: &mut Classful, kept: &Kept<'_>, now: Time) {
         self.nodes[ROOT].inherit(&before.nodes[ROOT], 0);
         let mut has_heir = vec![false; self.nodes.len()];
@@ -67,7 +66,7 @@ impl Classful {
         self.deactivate(at);
         self.forget_times(self.nodes[at].parent);
         let clock = self.nodes[self.nodes[at].parent].clocks[self.nodes[at].priority];
-        // Exchanges the two nodes, so the old one is dropped with `fresh`.
+        // The old node is dropped with `fresh`.
         core::mem::swap(&mut self.nodes[at], &mut fresh.nodes[of]);
         let before = &mut fresh.nodes[of];
         self.nodes[at].contents.inner = before.contents.inner.take();
@@ -91,8 +90,6 @@ impl Classful {
         }
     }
 
-    /// Keeps the discipline of the leaf `was` of `before` at the leaf `is`, if it can take over the
-    /// parameters of the discipline at `is`.
     fn keep_leaf(&mut self, is: usize, before: &mut Classful, was: usize, now: Time) {
         let is_later = match &self.nodes[is].contents.inner {
             None => return,
@@ -101,7 +98,7 @@ impl Classful {
         };
         let Some(Inner::Made(old)) = &mut before.nodes[was].contents.inner else { return };
         let backlog = old.backlog();
-        // An idle leaf need not be kept if it can be built later: its next packet builds it in its
+        // An idle leaf that can be built later need not be kept: the next packet builds it in its
         // first state.
         if is_later && backlog.is_empty() {
             return;

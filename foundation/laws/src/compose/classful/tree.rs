@@ -1,4 +1,4 @@
-//! The running tree: which class sends next, which classes pay for it, and when a packet may leave.
+//! The running tree of classes.
 
 use super::config::{Config, Shape, Terms};
 use super::leaf::{Contents, Inner, Maker, Pool};
@@ -25,22 +25,22 @@ pub struct Classful {
     pub(super) backlog: Backlog,
     /// Leaves that became empty since the last poll, and have not been polled while idle.
     pub(super) emptied: Vec<usize>,
-    /// The number of the current poll, which marks the nodes that have no packet to send in it.
+    /// The number of the current poll. Nodes without a packet to send note it in `in_vain`.
     request: u64,
     pool: Option<Pool>,
     /// The terms of the classes and of the tree, if all leaves are built from the start.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Box<dyn Maker>>,
-    /// Existing leaves that the maker built, if `kept` limits their number.
+    /// Existing leaves that the maker built.
     pub(super) made: Vec<usize>,
     kept: usize,
     /// The index in `made` at which the search for a leaf to release continues.
     hand: usize,
-    /// The time of the first poll: leaves that existed by then were polled while idle.
+    /// The time of the first poll. A leaf built later is polled as if at this time.
     first_poll: Option<Time>,
 }
 
-/// The maximum number of leaves inspected to release one, whenever another leaf is built.
+/// The maximum number of leaves inspected to release one.
 const LOOKED_AT: usize = 16;
 
 /// The order of service among siblings: the least is first.
@@ -53,7 +53,7 @@ struct Rank {
 }
 
 impl Classful {
-    /// The tree of `config` with the `contents` of its classes, by place.
+    /// The tree of `config`, with `contents` by place.
     pub fn new(config: Config, contents: Vec<Contents>) -> Self {
         let mut children = vec![0; config.tree.len() + 1];
         (0..config.tree.len()).for_each(|place| children[node_of(config.tree.parent(place))] += 1);
@@ -94,12 +94,11 @@ impl Classful {
         }
     }
 
-    /// This tree, except that `maker` builds the disciplines of [later](Inner::Later) leaves, each
-    /// with its first packet. This allocates once for each leaf. It suits trees of thousands of
-    /// leaves, of which few are ever busy.
+    /// This tree, in which `maker` builds each [later](Inner::Later) leaf with its first packet.
+    /// This allocates once per leaf, and suits thousands of leaves of which few are ever busy.
     ///
-    /// A leaf behaves like one that existed from the start, except that
-    /// [`drain`](Discipline::drain) does not poll it first.
+    /// A leaf behaves like one that existed from the start, but [`drain`](Discipline::drain) does
+    /// not poll it first.
     #[must_use]
     pub fn with_maker(self, maker: Box<dyn Maker>) -> Self {
         Classful { maker: Some(maker), terms: None, ..self }
@@ -129,14 +128,13 @@ impl Classful {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// This tree, which keeps only `leaves` (at least 1) of the leaves that its maker built, in
-    /// addition to backlogged ones. Before another leaf is built, a long unused leaf without
-    /// backlog is released. The next packet of the released leaf builds it again, in its first
-    /// state.
+    /// This tree, limited to `leaves` (at least 1) of the leaves that its maker built, besides
+    /// backlogged ones. Before another leaf is built, a leaf that is empty and long unused is
+    /// released. Its next packet builds it again, in its first state.
     ///
-    /// The clock algorithm picks the leaf to release: each round releases the leaves that had no
-    /// packet since their last inspection. One search inspects at most 16 leaves, and releases none
-    /// if all of them were used. So a sixteenth more leaves may exist. The default leaf stays.
+    /// The clock algorithm picks the leaf: each round releases the leaves without a packet since
+    /// their last inspection. A search inspects at most 16 leaves and may release none, so a
+    /// sixteenth more may exist. The default leaf is never released.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -152,7 +150,6 @@ impl Classful {
         self.inner(self.leaves_of(class).start).map_or(Backlog::default(), Discipline::backlog)
     }
 
-    /// The leaf of `class`, or those of its hosts.
     #[inline]
     fn leaves_of(&self, class: u32) -> Range<usize> {
         let default = self.default..self.default + 1;
@@ -173,7 +170,6 @@ impl Classful {
         }
     }
 
-    /// The discipline of the leaf `at`, if it is built.
     #[inline]
     pub(super) fn inner(&self, at: usize) -> Option<&dyn Discipline> {
         self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
@@ -184,7 +180,6 @@ impl Classful {
         self.maker.as_ref().expect("a leaf that is made later has a maker").make(at - 1)
     }
 
-    /// Builds the discipline of the leaf `at`, which does not exist yet.
     #[cold]
     fn make(&mut self, at: usize, signals: &mut dyn Signals) {
         self.let_go();
@@ -198,7 +193,6 @@ impl Classful {
         self.made.push(at);
     }
 
-    /// Releases leaves without backlog once the number of built leaves reaches `kept`.
     fn let_go(&mut self) {
         for _ in 0..LOOKED_AT {
             if self.made.len() < self.kept {
@@ -217,7 +211,6 @@ impl Classful {
         }
     }
 
-    /// Acts on the discipline of the leaf `at`, and updates the backlogs.
     #[inline]
     fn with_inner<T>(&mut self, at: usize, act: impl FnOnce(&mut dyn Discipline) -> T) -> T {
         let Some(Inner::Made(inner)) = &mut self.nodes[at].contents.inner else {
@@ -236,7 +229,6 @@ impl Classful {
         result
     }
 
-    /// Adds `at` to its backlogged siblings, and so on up the tree.
     pub(super) fn activate(&mut self, mut at: usize) {
         while at != ROOT && self.nodes[at].place.is_none() {
             let parent = self.nodes[at].parent;
@@ -260,7 +252,6 @@ impl Classful {
         }
     }
 
-    /// Marks the departure times at `at` and above as unknown.
     pub(super) fn forget_times(&mut self, mut at: usize) {
         loop {
             self.nodes[at].not_before = Time::ZERO;
@@ -271,7 +262,7 @@ impl Classful {
         }
     }
 
-    /// Polls the leaves that became empty: some laws must know that a poll found no packet.
+    /// Polls the leaves that became empty, because some laws must know that a poll found no packet.
     fn poll_idle(&mut self, now: Time, signals: &mut dyn Signals) {
         self.first_poll.get_or_insert(now);
         while let Some(at) = self.emptied.pop() {
@@ -305,8 +296,8 @@ impl Classful {
         None
     }
 
-    /// Puts off all children of `at` that cannot send yet, in one pass. Polling each, and searching
-    /// for the next one every time, would take quadratic time.
+    /// Puts off all children of `at` that cannot send yet, in one pass: polling and searching for
+    /// each would take quadratic time.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -455,7 +446,7 @@ impl Discipline for Classful {
         }
     }
 
-    /// Drains leaf by leaf; O(classes) in addition to the packets returned.
+    /// O(classes) in addition to the packets returned.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {
@@ -469,7 +460,6 @@ impl Discipline for Classful {
 }
 
 impl Control for Classful {
-    /// Visits the leaf of the class, or all leaves; those that are not built are skipped.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         let leaves = class.map_or(0..self.nodes.len(), |class| self.leaves_of(class));
         for node in &mut self.nodes[leaves] {
@@ -480,9 +470,8 @@ impl Control for Classful {
     }
 
     /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
-    /// tree is looked up in the default leaf, which has its packets. Bytes that a class has sent
-    /// beyond its turn also count at the new weight. So a class whose weight grows need not wait
-    /// for its old debt.
+    /// tree is looked up in the default leaf. Bytes that a class has sent beyond its turn also
+    /// count at the new weight: a class whose weight grows need not wait for its old debt.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;
@@ -526,8 +515,6 @@ impl Control for Classful {
         fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
-    /// Takes over the parameters if the classes and their terms are the same, and all leaves were
-    /// built from the start.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);

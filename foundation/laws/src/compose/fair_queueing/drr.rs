@@ -2,29 +2,25 @@
 //!
 //! # What it does
 //! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
-//! its quantum of bytes. If its next packet is longer than the rest of the quantum, the queue keeps
+//! its quantum of bytes. A queue whose next packet is longer than the rest of the quantum keeps
 //! this rest for the next visit.
 //!
 //! # Why
-//! Flows get equal bytes, whatever the length of their packets, at the cost of a simple round
-//! robin. It needs neither virtual time nor sorting. The price is delay: a packet may wait for one
-//! quantum of each other flow.
+//! Flows get equal bytes, whatever the length of their packets, without virtual time or sorting.
+//! The price is delay: a packet may wait for one quantum of each other flow.
 //!
 //! # State and cost
-//! 16 bytes for each packet that the buffer has room for, in addition to those of the buffer and of
-//! [LQD](crate::dropper::lqd). Making room costs the same as in LQD: O(1) if packets are counted,
-//! and O(log n) for n backlogged flows with a buffer in bytes or time, or with weights. Service
-//! takes O(1) per packet while a quantum times the weight is at least a packet. Otherwise it takes
-//! O(n) at worst, since rounds in which no queue could send are skipped at once.
+//! 16 bytes per packet of buffer, plus those of the buffer and of [LQD](crate::dropper::lqd).
+//! Making room costs the same as in LQD. Service takes O(1) per packet while a quantum times the
+//! weight is at least a packet, otherwise O(n) at worst for n backlogged flows.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
 //! 4(3), 1996: the code of enqueueing and dequeueing.
 //!
 //! # Where we differ
-//! - The quantum of the next visit is added when a queue moves to the end of the list; the paper
-//!   adds it when the queue's turn comes. Nothing reads the deficit in between, so the order of
-//!   service is the same.
+//! - The next quantum is added when a queue moves to the end of the list, not when its turn comes
+//!   as in the paper. The order of service is the same.
 //! - Deficits are in units of 2^-16 byte, so a quantum times a small weight is not rounded to
 //!   bytes.
 //! - A queue emptied by push-out loses its deficit, like one emptied by service.
@@ -57,7 +53,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
@@ -78,14 +74,13 @@ pub struct Spec {
     pub entry: Entry,
     /// The amount that a flow of weight 1 may send per round.
     ///
-    /// It should be at least the longest packet, or the work per packet grows: Shreedhar and
-    /// Varghese 1996.
+    /// Below the longest packet, the work per packet grows: Shreedhar and Varghese 1996.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
     ///
-    /// Each quantum grows to at most 64 KiB. This yields trains of packets, each of which a gateway
-    /// joins into one packet.
+    /// Each quantum grows to at most 64 KiB. A gateway joins the resulting train of packets into
+    /// one.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.

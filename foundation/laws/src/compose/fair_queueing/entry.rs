@@ -18,8 +18,8 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
 use fairwire_parameters::{parameters, word};
 
-/// Implements `Part`, `check` and `build` for the `Spec` of the invoking file. `$kind` is the kind
-/// of its scheduler. `$quantum` names its parameter for the bytes per round, if it has rounds.
+/// Implements `Part`, `check` and `build` for a `Spec` with the scheduler `$kind`. `$quantum` is
+/// the parameter for the bytes per round, if any.
 macro_rules! schedules {
     ($kind:expr $(, $quantum:ident)?) => {
         impl crate::part::Part for Spec {
@@ -73,7 +73,7 @@ pub struct Entry {
     pub buffer: Option<Quantity<Amount>>,
     /// Whether early signals drop or mark ECN-capable packets.
     ///
-    /// Every discipline accepts this. Here it has no effect, since there are no early signals.
+    /// It has no effect, since there are no early signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
@@ -122,8 +122,7 @@ impl Entry {
     }
 }
 
-/// Removes the prefix `scheduler.KIND.` from the name of a bad parameter. An entry has the
-/// scheduler's parameters at its top level.
+/// Removes the prefix `scheduler.KIND.`: an entry has the scheduler's parameters at its top level.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {
@@ -133,7 +132,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 }
 
 impl CheckedEntry {
-    /// Builds the discipline; `rng` decides which of several longest queues makes room.
+    /// `rng` decides which of several longest queues makes room.
     pub(crate) fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),
@@ -142,7 +141,6 @@ impl CheckedEntry {
         }
     }
 
-    /// A dropper that pushes out the front of the longest queue; the scheduler's weights apply.
     pub(super) fn lqd(&self, rng: Rng) -> Lqd {
         Lqd::new(self.longest.clone(), rng)
     }

@@ -1,4 +1,4 @@
-//! Schedulers as disciplines: each with the dropper that makes room when the buffer is full.
+//! Schedulers as disciplines, each with a dropper that makes room.
 
 pub mod drr;
 pub mod entry;

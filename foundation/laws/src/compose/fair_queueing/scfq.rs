@@ -2,29 +2,26 @@
 //!
 //! # What it does
 //! Each flow has its own queue. The packet at the head of each queue has a finish tag: the bytes
-//! that its flow has sent, per weight, once that packet is gone. The least tag is next. An idle
-//! flow starts from the tag of the packet being sent.
+//! that its flow has sent, per weight, once that packet is gone. The packet with the least tag is
+//! sent next. An idle flow starts from the tag of the packet being sent.
 //!
 //! # Why
-//! It gives flows the shares of fair queueing without the cost of its virtual time, which follows a
-//! simulated ideal server. Shares are as even as possible, but delays are not: a packet may wait
-//! for one packet of each other flow.
+//! SCFQ gives the shares of fair queueing without simulating an ideal server. The price is delay: a
+//! packet may wait for one packet of each other flow.
 //!
 //! # State and cost
-//! 52 bytes for each packet that the buffer has room for, in addition to the buffer's own. O(log n)
-//! per packet with n backlogged flows.
+//! 52 bytes per packet of buffer, plus the buffer's own. O(log n) per packet with n backlogged
+//! flows.
 //!
 //! # Source (section, equation)
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
 //! the definition of the scheme.
 //!
 //! # Where we differ
-//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags from
-//!   the arrival, a flow would pay for packets that are pushed out, and one that sends more than
-//!   its share would get nothing. Without push-out the tags are the paper's, except that a flow's
-//!   later packets are priced at the current weights.
-//! - An idle flow is not remembered: its last finish tag was that of a packet being sent, so
-//!   virtual time has reached it. For the same reason nothing is reset when the link goes idle.
+//! - Tags are computed when a packet reaches the head of its queue, not at arrival. Otherwise a
+//!   flow would pay for packets that are pushed out. Without push-out the tags are the paper's,
+//!   except that a flow's later packets are priced at the current weights.
+//! - An idle flow is not remembered: virtual time has reached its last finish tag.
 //! - Virtual time does not go back if a push-out brings a shorter packet to the head.
 //! - Equal tags are served first come, first served.
 //!
@@ -40,7 +37,7 @@ use crate::about::{About, Family};
 use crate::scheduler::kind::Kind;
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the least finish tag goes next; virtual time is the tag being sent",

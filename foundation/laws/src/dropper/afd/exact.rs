@@ -1,22 +1,21 @@
 //! AFD with exact rates of fast flows: the elephant trap of deployed switches.
 //!
 //! # What it does
-//! Counts the traffic of every flow until it has sent enough to be called an elephant. The traffic
-//! of elephants is measured from period to period, and they are dropped with probability d_i =
-//! max(0, 1 - m_fair / m_i) as in AFD. Here m_i is the traffic of flow i in a period, and m_fair is
-//! the fair amount. Other flows, the mice, are never dropped early. An elephant that sends next to
-//! nothing for a period is forgotten.
+//! Counts the traffic of every flow. A flow that has sent enough is an elephant, and is dropped
+//! with probability d_i = max(0, 1 - m_fair / m_i) as in AFD. Here m_i is the traffic of flow i in
+//! a period, and m_fair is the fair amount. Other flows, the mice, are never dropped early. An
+//! elephant that sends next to nothing for a period is forgotten.
 //!
-//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//! With `ecn = "mark"` an early signal marks ECN-capable packets; the paper drops them.
 //!
 //! # Why
-//! The few elephants fit in a table small enough for exact rates in hardware, without the noise of
-//! a sample. Short flows are spared, whatever their rate.
+//! The few elephants fit in a table small enough for exact rates in hardware. Short flows are
+//! spared, whatever their rate.
 //!
 //! # State and cost
-//! For each of `max_flows` 24 bytes, and 8 to 16 for its index (8 with the default), all allocated
-//! at construction. O(1): one look-up per arrival, and one step of a hand that circles the table
-//! and removes idle flows.
+//! 24 bytes for each of `max_flows`, and 8 to 16 bytes for its index entry (8 with the default).
+//! O(1): one look-up per arrival, and one step of a hand that circles the table and removes idle
+//! flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -24,17 +23,14 @@
 //! AFD and ETRAP on Cisco Nexus 9000 switches.
 //!
 //! # Where we differ
-//! - The vendor does not document how counts become rates. Ours is the rate over a sliding period.
-//!   It adds the amount sent since the current period began and the part of the last period's
-//!   amount that is less than one period old.
-//! - The vendor's periods suit its links; our defaults follow the link's rate.
+//! - The vendor does not document how counts become rates. Ours is the rate over a sliding period:
+//!   the amount of the current period, plus the part of the previous period's amount that is less
+//!   than a period old.
 //! - If the table is full, a new flow replaces a flow drawn at random, provided that flow is a
 //!   mouse. A flow without a place is not dropped early.
 //! - m_fair is at least 0. Its maximum, at which it starts, is the amount that the link sends in a
-//!   period, divided by the least weight. A small least weight makes its first descent long.
-//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
-//!   queue at each instant in between.
-//! - No number is drawn if the probability of a drop is 0 or 1.
+//!   period, divided by the least weight.
+//! - The controller has no timer: it catches up when a packet enters or leaves.
 //!
 //! # Example
 //! ```toml
@@ -58,7 +54,7 @@ use fairwire_core::units::{Amount, Level};
 use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops flows that have sent much down to the fair rate, by their exact rates; spares short flows",
@@ -143,11 +139,10 @@ pub struct Trap {
     pub most: f64,
 }
 
-/// The traffic of a flow is counted up to this.
 const MAX_COUNTED: f64 = u32::MAX as f64;
 
 impl Config {
-    /// The dropper, which draws from `rng`.
+    /// The dropper.
     pub fn dropper(&self, rng: Rng) -> Afd<Elephants> {
         Afd::new(&self.common, Elephants::new(self.trap), rng)
     }
@@ -231,7 +226,7 @@ pub struct Elephants {
     flows: FlowTable<Sent>,
     period: u32,
     began: Time,
-    /// The fraction of a period per nanosecond.
+    /// Periods per nanosecond.
     per_ns: f64,
     hand: usize,
 }
@@ -266,13 +261,13 @@ impl Elephants {
     #[cold]
     fn turn(&mut self, now: Time) {
         let passed = now.since(self.began).ns() / self.trap.age_period.ns();
-        // Periods are compared over short distances only, so the low bits of their numbers suffice.
+        // Periods are compared over short distances, so the low bits suffice.
         self.period = self.period.wrapping_add(passed as u32);
         self.began += self.trap.age_period * passed;
     }
 
-    /// Moves the hand one step backwards round the table. Removes the flow there if it was present
-    /// for the entire last period and sent next to nothing.
+    /// Moves the hand one step backwards, and removes the flow there if it was present for the
+    /// entire last period and sent next to nothing.
     #[inline]
     fn step(&mut self) {
         let next = if self.hand == 0 { self.flows.len() } else { self.hand };
@@ -287,7 +282,6 @@ impl Elephants {
         }
     }
 
-    /// Gives a new flow a place; in a full table it may replace a mouse.
     fn admit(&mut self, packet: &Packet, rng: &mut Rng) -> Option<usize> {
         if self.flows.is_full() {
             let unlucky = rng.below(self.flows.len() as u32) as usize;

@@ -2,8 +2,7 @@
 //!
 //! At a fixed frequency the queue q is sampled, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
 //! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
-//! controller. It rests when the queue is at its target, and m_fair is then the count of a flow
-//! that sends at the fair rate.
+//! controller.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -45,8 +44,8 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum of m_fair to `most`, and scales m_fair by the same factor. If packets
-    /// become longer, the maximum and all counts of the sample grow together.
+    /// Sets the maximum of m_fair to `most`, and scales m_fair by the same factor: with longer
+    /// packets, all counts of the sample grow together.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -65,7 +64,7 @@ impl FairShare {
         }
     }
 
-    /// Takes over the controller of `fresh`, and `most`, the maximum of m_fair, if it has changed.
+    /// Takes over the constants of `fresh`. `most` is the new maximum of m_fair, if it has changed.
     pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
         self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
         self.control = fresh.control;

@@ -1,17 +1,16 @@
 //! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! Works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of samples. When
-//! a sample must make room, it draws a few flows at random. It chooses one of them in proportion to
-//! their counts, and deducts one from that count.
+//! Works as AFD-SB, but keeps only each flow's count of samples. When a sample must make room, it
+//! draws a few flows at random. It chooses one of them in proportion to their counts, and deducts
+//! one from that count.
 //!
-//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
-//! often, however many samples they have. So fast flows lose too few samples, appear faster than
-//! they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state without
-//! that bias.
+//! It is here for comparison. All flows enter the drawn set equally often, however many samples
+//! they have. So fast flows lose too few samples, appear faster than they are, and get less than
+//! their fair share. [AFD-NFT](super::nft) has the same state without that bias.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
@@ -25,21 +24,9 @@
 //!
 //! # Where we differ
 //! - With at most `set_size` flows the set is all of them.
-//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. So
-//!   each sample is equally likely to be replaced, as in the shadow buffer. In bytes the flow loses
-//!   the mean size of its samples, since their individual sizes are not stored.
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
-//!   implementations.
-//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
-//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   A small least weight makes its first descent long.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
-//!   queue at each instant in between.
-//! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn if the probability of a drop is 0 or 1.
+//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. In
+//!   bytes it loses the mean size of its samples: individual sizes are not stored.
+//! - The differences of `afd-sb` apply, too.
 //!
 //! # Example
 //! ```toml
@@ -58,7 +45,7 @@ use alloc::boxed::Box;
 use fairwire_core::Discipline;
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, biased against fast flows",
@@ -95,7 +82,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;
-        // A set that is never reused is drawn again for every sample.
+        // Zero for `reuse`: the set is drawn again for every sample.
         Ok((queue, nft::Config { common, sampling, set_size, reuse: 0.0 }))
     }
 

@@ -1,17 +1,10 @@
-//! AFD: approximate fair dropping. The code shared by its four forms.
+//! AFD: approximate fair dropping. This module has the code that its four forms share. The forms
+//! differ only in their [`Meter`].
 //!
 //! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so it gets
-//! min(r_i, r_fair). Rates are estimated by counts: m_i is the amount of flow i in a record of
-//! recent arrivals, and m_fair represents the fair rate. m_fair is not given: a
-//! [controller](fair_share) adjusts it until the queue stays at a target.
-//!
-//! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
-//! - [`ft`] keeps only the counts. Its draw of the flow that loses a sample is biased against fast
-//!   flows.
-//! - [`nft`] also keeps only the counts, but its draw is not biased.
-//! - [`exact`] counts all traffic of fast flows, as deployed switches do.
-//!
-//! The four differ only in their [`Meter`]; [`Afd`] is the dropper.
+//! min(r_i, r_fair). Counts represent rates: m_i, the amount of flow i in a record of recent
+//! arrivals, represents r_i, and m_fair represents r_fair. A [controller](fair_share) adjusts
+//! m_fair to keep the queue at a target.
 //!
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003.
@@ -41,11 +34,12 @@ use fairwire_parameters::parameters;
 
 /// Estimates the recent traffic of a flow.
 pub trait Meter: Send + 'static {
-    /// m_i after `packet` of flow i has arrived, counted as `size`: the amount on record for the
-    /// flow; 0 for a flow that is not on record.
+    /// Records the arrival of `packet`, counted as `size`, and returns m_i of its flow; 0 if the
+    /// flow is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
-    /// m_i of a flow that has the link to itself: m_fair need not rise above it.
+    /// m_i of a flow that has the link to itself. With equal weights, a greater m_fair has no
+    /// effect.
     fn most(&self) -> f64;
 
     /// Takes over the parameters of `fresh`; returns false if they would change the shape of its
@@ -74,10 +68,9 @@ pub struct Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
-    /// The number of classes with a weight from each power of two up to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that after changes of weights. If m_fair is this
-    /// multiple of a lone flow's maximum record, flows of any weight pass undropped.
+    /// The maximum of m_fair as a multiple of the meter's `most`: 1 / (the least weight), or up to
+    /// twice that after a weight has changed.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -112,7 +105,7 @@ impl<M: Meter> Afd<M> {
     }
 }
 
-/// Counts weights by their power of two, from 2^-20 to 2^19.
+/// The number of weights from 2^k to below 2^(k+1), for each k from -20 to 19.
 #[derive(Debug)]
 struct Powers([u32; 40]);
 
@@ -164,8 +157,7 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // If its packets were only marked, a flow that ignores marks would fill the buffer, and
-            // m_fair would fall until other flows are refused.
+            // If its packets were only marked, a flow that ignores marks would fill the buffer.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
@@ -174,7 +166,7 @@ impl<M: Meter> Dropper for Afd<M> {
 
     #[inline]
     fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // The packet has left the buffer, but was in it at every sampling instant up to now.
+        // `packet` has left the buffer, but the queue at each step due before now includes it.
         let queue = self.measure.of(buffer.backlog()) + f64::from(self.measure.size(packet.len));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
@@ -183,7 +175,7 @@ impl<M: Meter> Dropper for Afd<M> {
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         self.powers.change(before.get(), weight.get());
-        // Searching for the least weight itself would take O(classes).
+        // The least weight, rounded down to a power of two: its exact value would take O(classes).
         self.reach = self.powers.least().recip();
         Ok(before)
     }
@@ -215,17 +207,15 @@ impl<M: Meter> Dropper for Afd<M> {
 pub struct Shared {
     /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
-    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. The
-    /// paper, which drops, has no such limit. A flow at twice its fair rate has a probability of
-    /// 0.5, and a responsive flow does not stay at that rate. Linux's SFB also begins to drop at
-    /// 0.5. PIE's 0.1 (RFC 8033, section 5.1) applies to an entire queue; here it would drop from
-    /// flows 11 % above their fair rate.
+    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. With the
+    /// default this is twice the fair rate, at which a responsive flow does not stay. PIE's 0.1
+    /// (RFC 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 % above
+    /// their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
     ///
-    /// A flow is judged by m_i / w_i, its amount on record divided by its weight. Its fair rate is
-    /// thus w_i times that of a flow of weight 1.
+    /// A flow is judged by m_i / w_i, its amount on record divided by its weight.
     #[parameter(is = role::FLOW_WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
     pub weights: Option<Weights>,
     /// The target of the queue, at most the buffer.
@@ -252,9 +242,8 @@ pub struct Shared {
     pub beta: Option<f64>,
     /// The time between two steps of the fair rate.
     ///
-    /// The twentieth is ours, for fast links, where a buffer fills or drains in less than 6.25 ms.
-    /// The half is for `afd-exact`: in each of the vendor's profiles the AFD period is half of the
-    /// age period.
+    /// The limit of 1/20 is ours: on fast links a buffer fills or drains in less than 6.25 ms. Half
+    /// of `age_period` is as in the vendor's profiles.
     #[parameter(
         unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
         min = "1 us",
@@ -276,8 +265,7 @@ pub struct Samples {
     pub shared: Shared,
     /// The unit in which flows and the queue are counted.
     ///
-    /// Whether m_i, m_fair and the queue are in packets or in bytes; in bytes a sample counts its
-    /// packet's length.
+    /// With bytes, a sample counts its packet's length.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// b: the number of samples kept.
@@ -304,7 +292,6 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The checked parameters of `discipline`, and its sampling.
     pub(super) fn check(
         &self,
         discipline: &'static str,
@@ -318,7 +305,8 @@ impl Samples {
         Ok((queue, common, Sampling { samples, probability: sampling, typical }))
     }
 
-    /// Bytes of the table of counts: each sample may belong to another flow.
+    /// Bytes of the table of counts. It has an entry for each sample: all may belong to different
+    /// flows.
     pub(super) fn table_bytes(&self) -> u64 {
         memory::count(self.samples, 1000) * memory::BUCKET
     }
@@ -376,8 +364,7 @@ impl Given<'_> {
     }
 }
 
-/// A twentieth of the time that the link takes to send a full `buffer`, so the queue changes little
-/// between two steps, however fast the link.
+/// A twentieth of the time to send a full `buffer`, so the queue changes little between two steps.
 fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     let bytes = buffer.in_bytes(site.packet_bytes, site.rate) as u64;
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)

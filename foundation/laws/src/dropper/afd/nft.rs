@@ -1,23 +1,23 @@
 //! AFD-NFT: approximate fair dropping with a flow table, and without bias.
 //!
 //! # What it does
-//! Works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of samples. When
-//! samples must make room, it draws a set of a few flows at random. That set loses the next u
-//! samples, each from one flow, drawn in proportion to the counts. Here u is a small fraction of
-//! the set's total samples. Then another set is drawn.
+//! Works as AFD-SB, but keeps only the number of each flow's samples. When a new sample needs room,
+//! a flow of a small, randomly drawn set loses one. Within the set, flows are drawn in proportion
+//! to their numbers of samples. After u losses, a small fraction of the set's samples, another set
+//! is drawn.
 //!
-//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It behaves as the shadow buffer does, without one. Each flow enters a set equally often, but a
-//! set with more samples is kept for longer. So a flow that has m_i of the b samples loses m_i
-//! samples in b updates on average, as it would from the shadow buffer.
+//! It drops as AFD-SB does, without storing the samples. Each flow enters a set equally often, but
+//! a set with more samples is kept for longer. So a flow that has m_i of the b samples loses m_i
+//! samples in b updates on average.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
-//! where b is the number of samples, and b/4 in the paper's traces. The set takes additional
-//! memory. One draw and one look-up per arrival. A sampled arrival takes one further draw and O(s)
-//! steps, where s is `set_size`. Another set takes s draws and O(s^2) comparisons.
+//! where b is the number of samples; in the paper's traces there are b/4. One draw and one look-up
+//! per arrival. A sampled arrival takes one further draw and O(s) steps, where s is `set_size`.
+//! Another set takes s draws and O(s^2) comparisons.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -25,28 +25,14 @@
 //!
 //! # Where we differ
 //! - The paper's "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
-//! - u is the fraction a (`reuse`) of the set's samples when it is drawn, rounded down, and at
-//!   least 1. The paper does not state the rounding. Rounding down gives its 180 sets per b updates
-//!   in table 1; rounding up would give 153.
+//! - u is the fraction a (`reuse`) of the samples that the set has when drawn. It is rounded down,
+//!   and at least 1. The paper does not state the rounding; rounding down gives its 180 sets per b
+//!   updates in table 1.
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
-//! - With at most `set_size` flows the set is all of them.
-//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. So
-//!   each sample is equally likely to be replaced, as in the shadow buffer. In bytes the flow loses
-//!   the mean size of its samples, since their individual sizes are not stored.
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
-//!   implementations.
-//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
-//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   A small least weight makes its first descent long.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
-//!   queue at each instant in between.
-//! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn if the probability of a drop is 0 or 1.
-//! - The paper's example of memory has a "few thousand" flows; its own formula, 2.5 R / r_fair,
-//!   gives 44 600.
+//! - If at most `set_size` flows have samples, all of them form the set.
+//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. In
+//!   bytes that flow loses the mean size of its samples: individual sizes are not stored.
+//! - The differences of `afd-sb` apply, too.
 //!
 //! # Example
 //! ```toml
@@ -65,7 +51,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Probe, Rng, Unit};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, without bias",
@@ -109,14 +95,14 @@ pub struct Config {
     pub common: afd::Config,
     /// How arrivals are sampled.
     pub sampling: Sampling,
-    /// s: the number of flows from which one is chosen to lose a sample.
+    /// s: the number of flows in a set.
     pub set_size: u32,
     /// a: the fraction of its samples that a set loses before another is drawn.
     pub reuse: f64,
 }
 
 impl Config {
-    /// The dropper, which draws from `rng`.
+    /// The dropper.
     pub fn dropper(&self, rng: Rng) -> Afd<Sampled<FlowSet>> {
         let record = FlowSet::new(self.set_size, self.reuse);
         Afd::new(&self.common, Sampled::new(self.sampling, record), rng)
@@ -150,25 +136,25 @@ pub struct FlowSet {
     /// The places of the set's flows in the table of counts.
     places: [u32; MAX_IN_SET],
     len: usize,
-    /// The remaining updates of the set.
+    /// The number of samples that the set has yet to lose.
     left: u32,
     drawn: u64,
 }
 
 impl FlowSet {
-    /// Sets of `size` flows (at most 64). Each set is used until it has lost the fraction `reuse`
-    /// of its samples, but for at least one sample.
+    /// Sets have `size` flows (at most 64). A set is used until it has lost the fraction `reuse` of
+    /// its samples, or one sample if that is more.
     pub fn new(size: u32, reuse: f64) -> Self {
         let size = size.min(MAX_IN_SET as u32);
         FlowSet { size, reuse, places: [0; MAX_IN_SET], len: 0, left: 0, drawn: 0 }
     }
 
-    /// The places, in the table of counts, of the flows in the set.
+    /// The places of the set's flows in the table of counts.
     pub fn places(&self) -> &[u32] {
         &self.places[..self.len]
     }
 
-    /// u: the remaining updates of the set.
+    /// The number of samples that the set has yet to lose. It starts at u.
     pub fn left(&self) -> u32 {
         self.left
     }
@@ -179,13 +165,11 @@ impl FlowSet {
     }
 
     /// Draws a set of distinct flows, all equally likely, by R. W. Floyd's method (Bentley,
-    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987). It needs no more memory
-    /// than the set.
+    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987).
     fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
         let flows = counts.flows() as u32;
         self.len = 0;
         for last in flows.saturating_sub(self.size)..flows {
-            // If all flows fit into the set, it contains them all and no number is drawn.
             let place = if flows <= self.size { last } else { rng.below(last + 1) };
             let place = if self.places().contains(&place) { last } else { place };
             self.places[self.len] = place;
@@ -200,8 +184,7 @@ impl FlowSet {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
     }
 
-    /// The index in the set of the flow that owns the `nth` of the set's samples, counted from 0,
-    /// flow after flow.
+    /// The index in the set of the flow that owns the `nth` of the set's samples, from 0.
     #[inline]
     fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
         let mut at = 0;

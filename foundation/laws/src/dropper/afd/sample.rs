@@ -1,8 +1,7 @@
 //! A sample of arrivals, and each flow's share of it.
 //!
-//! Each arrival enters the sample with a fixed probability. Once the sample is full, each new one
-//! replaces an older one, which the [`Record`] chooses. The counts of all flows always add up to
-//! the size of the sample.
+//! Each arrival enters the sample with a fixed probability. In a full sample it replaces an older
+//! one, which the [`Record`] chooses.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -51,7 +50,7 @@ impl Tally {
     }
 }
 
-/// For each flow in the sample, its number of samples and their total size.
+/// Each flow's number of samples and their total size.
 #[derive(Debug)]
 pub struct Counts {
     flows: FlowTable<Tally>,
@@ -136,9 +135,9 @@ impl Counts {
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
-    /// individual sizes are not kept. Returns true if it was the flow's last sample. Then the flow
-    /// is removed, and the flow at the last place, now [`flows`](Counts::flows), moves to `place`.
+    /// Removes one sample of the flow at `place`, with the mean size of the flow's samples. Returns
+    /// true if it was the flow's last sample: then the flow is removed, and the flow at the last
+    /// place moves to `place`.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -164,8 +163,7 @@ pub trait Record: Send + 'static {
     /// Invoked for a new sample while there is room.
     fn append(&mut self, sample: Sample);
 
-    /// Invoked when the record is full: removes one sample from `counts` to make room for `sample`,
-    /// which is added immediately after.
+    /// Removes one sample from the full `counts`; `sample` is added immediately after.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
 
     /// Takes over the parameters of `fresh`; returns false if they would change the form of the

@@ -1,39 +1,35 @@
 //! AFD-SB: approximate fair dropping with a shadow buffer.
 //!
 //! # What it does
-//! Keeps a random sample of recent arrivals, the shadow buffer. It drops each flow's packets with
-//! the probability that brings the flow down to the fair rate: d_i = max(0, 1 - m_fair / m_i),
+//! Keeps a random sample of recent arrivals, the shadow buffer. Each flow's packets are dropped
+//! with the probability that brings the flow down to the fair rate: d_i = max(0, 1 - m_fair / m_i),
 //! where flow i has m_i of the samples. m_fair follows the queue.
 //!
-//! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
+//! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
 //! One first-come-first-served queue provides nearly max-min fair rates, with state in proportion
-//! to the few fast flows: most slow flows are not in the sample, and are not dropped. This is the
-//! design that AFD-FT and AFD-NFT approximate.
+//! to the few fast flows: most slow flows are not in the sample. AFD-FT and AFD-NFT approximate
+//! this design.
 //!
 //! # State and cost
 //! 16 bytes for each of the b samples, and at most 32 bytes, index included, for each flow in the
-//! sample. There are at most b such flows, and b/4 in the paper's traces. O(1): one draw and one
-//! look-up per arrival, and another two of each if it is sampled.
+//! sample. There are at most b such flows; in the paper's traces there are b/4. O(1): one draw and
+//! one look-up per arrival, and one more of each if the arrival is sampled.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003: "Approximate fair dropping" and "Implementing AFD".
 //!
 //! # Where we differ
-//! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
-//!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
-//!   implementations.
-//! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
-//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   A small least weight makes its first descent long.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
-//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
-//!   queue at each instant in between.
+//! - Gains, frequency, target and p are those of the companion paper, "Approximate fairness through
+//!   differential dropping", CCR 33(1), 2003, as public implementations quote it.
+//! - m_fair is kept from 0 to b. It starts at b, so no packet is dropped before a queue has built.
+//!   With weights below 1, the maximum is b divided by the least weight. In bytes, the size of b
+//!   typical packets replaces b, or the sampled amount if that is more. When the sampled amount
+//!   changes this maximum, m_fair changes in proportion.
+//! - The controller has no timer: it catches up when a packet arrives or leaves.
 //! - A sampled packet counts as at most 65535 bytes.
-//! - No number is drawn if the probability of a drop is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -53,7 +49,7 @@ use alloc::vec::Vec;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// The catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops each flow down to the fair rate, rates estimated from a random sample of arrivals",
@@ -90,7 +86,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The dropper, which draws from `rng`.
+    /// The dropper.
     pub fn dropper(&self, rng: Rng) -> Afd<Sampled<ShadowBuffer>> {
         let record = ShadowBuffer::new(self.sampling.samples);
         Afd::new(&self.common, Sampled::new(self.sampling, record), rng)

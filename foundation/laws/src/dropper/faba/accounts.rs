@@ -1,8 +1,5 @@
-//! FABA's token accounts: one bucket per active flow, a pool, and the heights of the buckets. A
-//! bucket's height is the number of tokens in it when full.
-//!
-//! Buckets are found by flow through a hash index, and drawn at random by place in the table. The
-//! last bucket fills the place of a removed one. All amounts are in units of 2^-20 token.
+//! FABA's token accounts: one bucket per active flow, and a pool. A bucket's height is the number
+//! of tokens in it when full. All amounts are in units of 2^-20 token.
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
@@ -15,8 +12,7 @@ pub struct Accounts {
     total: i64,
     /// sigma.
     pool: i64,
-    /// The cached [`height`](Self::height): its division runs only when the number of buckets
-    /// changes.
+    /// The cached [`height`](Self::height), which needs a division.
     height: i64,
     /// With equal weights, a packet passes without a random draw if its bucket holds more than
     /// this.
@@ -28,7 +24,6 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Starts without buckets and with all tokens in the pool.
     pub(super) fn new(config: &Config) -> Self {
         let (total, capacity) = (config.total, config.max_flows as usize);
         let shares =
@@ -46,7 +41,6 @@ impl Accounts {
         accounts
     }
 
-    /// Recomputes the cached values after the number of buckets has changed.
     #[inline]
     fn resize(&mut self) {
         // `total` is not negative, and an unsigned division is faster.
@@ -55,8 +49,8 @@ impl Accounts {
         self.safe = self.profile.safe(self.height);
     }
 
-    /// Takes over the number of tokens and the profile of `fresh`; the pool absorbs the difference.
-    /// Returns false and changes nothing if the weights differ.
+    /// Takes over the parameters of `fresh`. If the weights differ, it changes nothing and returns
+    /// false.
     pub(super) fn retune(&mut self, fresh: &Accounts) -> bool {
         match (&mut self.shares, &fresh.shares) {
             (None, None) => {}
@@ -74,15 +68,14 @@ impl Accounts {
         self.total
     }
 
-    /// sigma: the tokens in the pool, in units of 2^-20 token; negative when buckets were lent more
-    /// than the pool held.
+    /// sigma: the pool, in units of 2^-20 token; negative if buckets were given more than it held.
     #[inline]
     pub fn pool(&self) -> i64 {
         self.pool
     }
 
-    /// L = T/N: the height of a bucket, in units of 2^-20 token, rounded down; T if there are no
-    /// buckets. With weights it is the mean height.
+    /// L = T/N: the height of a bucket (with weights, the mean height), in units of 2^-20 token,
+    /// rounded down; T without buckets.
     #[inline]
     pub fn height(&self) -> i64 {
         self.height
@@ -110,12 +103,12 @@ impl Accounts {
         self.buckets.iter().map(|(_, tokens)| tokens).sum()
     }
 
-    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token.
     pub fn of(&self, flow: FlowHash) -> Option<i64> {
         self.find(flow).map(|bucket| self.tokens(bucket))
     }
 
-    /// The height of the bucket of `flow`, in units of 2^-20 token, if it has one.
+    /// The height of the bucket of `flow`, in units of 2^-20 token.
     pub fn height_of(&self, flow: FlowHash) -> Option<i64> {
         self.find(flow).map(|bucket| self.height_at(bucket))
     }
@@ -143,7 +136,7 @@ impl Accounts {
         }
     }
 
-    /// The verdict on a packet whose bucket holds more than zero tokens.
+    /// Judges a packet whose flow has `bucket`. The bucket must hold more than zero tokens.
     #[inline]
     pub(super) fn verdict(&self, bucket: usize, rng: &mut Rng) -> Verdict {
         let tokens = self.tokens(bucket);
@@ -151,8 +144,7 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does the bucket hold more than its height? Rounding T/N down does not matter: an integer
-    /// exceeds T/N if and only if it exceeds the rounded value.
+    /// An integer exceeds T/N if and only if it exceeds T/N rounded down.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -166,8 +158,8 @@ impl Accounts {
         }
     }
 
-    /// The amount to move to or from `bucket`, which was just drawn: `chunk`, scaled by the
-    /// bucket's weight if draws are uniform.
+    /// The amount to move to or from `bucket`, which was just drawn: `chunk`. If draws are uniform,
+    /// it is multiplied by the bucket's weight over the mean weight.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {
@@ -176,8 +168,6 @@ impl Accounts {
         }
     }
 
-    /// Creates a full bucket for `flow` of `class`, and returns its place. The new bucket lowers
-    /// the height of all buckets.
     #[inline]
     pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
         let bucket = self.buckets.insert(flow, 0);
@@ -191,7 +181,6 @@ impl Accounts {
         bucket
     }
 
-    /// Removes a bucket, which raises the height of the others. Its tokens return to the pool.
     #[inline]
     pub(super) fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
@@ -205,7 +194,6 @@ impl Accounts {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
-    /// Gives a bucket the current weight of `class`, of which a packet has arrived.
     #[inline]
     pub(super) fn follow(&mut self, bucket: usize, class: u32) {
         if let Some(shares) = &mut self.shares {
@@ -213,7 +201,6 @@ impl Accounts {
         }
     }
 
-    /// Returns tokens above a bucket's height, which fell after the bucket got them, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
         if self.is_overfull(bucket) {
@@ -224,7 +211,7 @@ impl Accounts {
         }
     }
 
-    /// Fills a bucket up to its height from the pool, which may run a deficit.
+    /// Fills `bucket` up to its height from the pool, which may become negative.
     pub(super) fn top_up(&mut self, bucket: usize) {
         let missing = (self.height_at(bucket) - self.tokens(bucket)).max(0);
         self.fill(bucket, missing);
@@ -235,7 +222,6 @@ impl Accounts {
         *self.buckets.value_mut(bucket) -= price;
     }
 
-    /// Moves the price of an admitted packet without a bucket from the pool into the queue.
     pub(super) fn take_from_pool(&mut self, price: i64) {
         self.pool -= price;
     }

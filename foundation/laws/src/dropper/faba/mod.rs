@@ -3,23 +3,22 @@
 //! # What it does
 //! Each active flow has a bucket of tokens, and all buckets have the same height. Buckets, queue
 //! and pool together hold T tokens. A packet that enters the queue takes a token from its flow's
-//! bucket. A departing packet returns one to the pool, which hands it to a random bucket. The
+//! bucket. A departing packet returns a token to the pool, which hands it to a random bucket. The
 //! emptier a flow's bucket, the likelier its packets are dropped.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
-//! buffer in bytes counts as its number of typical packets.
+//! buffer in bytes counts as the number of typical packets that it holds.
 //!
 //! # Why
-//! A single first-come-first-served queue serves every flow at nearly the same rate, responsive or
-//! not. Tokens return at the link's rate and are dealt out evenly. The drop profile, that of gentle
-//! RED, slows TCP down before its tokens run out.
+//! A single queue serves every flow at nearly the same rate, responsive or not: tokens return at
+//! the link's rate and are dealt out evenly. The drop profile, that of gentle RED, slows TCP down
+//! before its tokens run out.
 //!
 //! # State and cost
-//! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
-//! up to `max_flows`. All are allocated at construction. Weights take 8 bytes more, and draws in
-//! proportion to them another 8 to 16. O(1) per arrival. At most `beta_max` moves per departure;
-//! the average was 1.07 to 1.33 in ns-2 runs of the paper's table 1. A draw in proportion to
-//! weights is O(log N).
+//! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry.
+//! This memory is allocated at construction, for `max_flows` flows. Weights take 8 bytes more, and
+//! draws in proportion to weights another 8 to 16. O(1) per arrival. At most `beta_max` moves per
+//! departure. A draw in proportion to weights is O(log N).
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -30,33 +29,30 @@
 //! # Where we differ
 //! - Only departures refill buckets, so a flow without tokens and without queued packets would wait
 //!   for others to send. The paper says that "every bucket is full" when no packets are in the
-//!   system. Here the flow of the first packet after the link went idle gets a full bucket from the
-//!   pool. With `idle_refill = false` it does not: a lone flow with an empty bucket is dropped
-//!   until others send.
-//! - The pool starts with T tokens; the paper does not say. Without tokens in it, the first flow
-//!   would start in debt.
+//!   system. Here the first flow to send after the link went idle gets a full bucket from the pool,
+//!   unless `idle_refill = false`.
+//! - The pool starts with T tokens, so that the first flow does not start in debt. The paper does
+//!   not state the start.
 //! - The paper moves beta = sigma/Q + 1 tokens per departure, where sigma is the pool and Q the
-//!   queue. With a deficit beta is not positive, so tokens would never be taken back as its text
-//!   says. Here `|sigma|` is used, and dealing stops when less than a whole token is left.
-//!   `beta_rule` has the printed forms.
+//!   queue. If the pool has a deficit, beta is not positive. So tokens would never be taken back,
+//!   contrary to the paper's text. Here `|sigma|` is used, and dealing stops when less than a whole
+//!   token is left. `beta_rule` has the printed forms.
 //! - With an empty queue, Q counts as 1 in that formula.
-//! - A bucket may run a debt of less than one token. Otherwise no packet would be admitted once
-//!   flows outnumber tokens. A token is never taken back from a bucket that has less than one,
-//!   under any `beta_rule`. In byte mode the debt is less than one packet.
-//! - In byte mode a move carries as many tokens as the departing packet had bytes, or the surplus
-//!   or deficit if that is less. Q counts as at least that packet. The paper's single tokens would
-//!   mean a move for each byte.
+//! - A bucket may run a debt of less than one token (in byte mode, one packet). Otherwise no packet
+//!   would be admitted once flows outnumber tokens. A token is never taken back from a bucket that
+//!   has less than one, under any `beta_rule`.
+//! - In byte mode a move carries as many tokens as the departing packet had bytes. It carries fewer
+//!   if the pool's surplus or deficit is less. Q counts as at least that packet. With single tokens
+//!   there would be a move for each byte.
 //! - A packet that cannot enter gets no bucket.
-//! - With `free_below` a link that is not full drops nothing. By the paper's law a flow has T/N
-//!   tokens however short the queue. N counts each flow that sent one packet until a departure
-//!   happens to refill its bucket. So 60 000 datagrams a second from random sources, which take 83
-//!   % of the link, leave a TCP flow less than a packet's tokens. It gets a seventh of the free
-//!   capacity. RED drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early
-//!   Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). Likewise,
-//!   all packets enter here while the queue is short. Packets pay if their flow has tokens; all
-//!   other packets are lent tokens and get no bucket. The next departures repay the loan before
-//!   they fill buckets. Buckets, pool and queue sum to T plus the loan. Without `free_below`, as in
-//!   the paper, nothing is lent.
+//! - With `free_below` no packet is dropped while the queue is short, as below RED's `min_th` (S.
+//!   Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//!   ToN 1(4), 1993, section IV). By the paper's law a flow has T/N tokens however short the queue.
+//!   N also counts flows of a single packet. So a flood from random sources would starve a TCP flow
+//!   on a link with free capacity.
+//! - Below `free_below`, packets pay if their flow has tokens; other packets are lent tokens and
+//!   get no bucket. Departures repay the loan before they fill buckets. Buckets, pool and queue sum
+//!   to T plus the loan.
 //! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
 //! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
 //! - Weights are integers too, in units of 2^-39 of the heaviest. Heights and portions are rounded
@@ -97,7 +93,7 @@ use fairwire_core::{
 use fairwire_parameters::{parameters, word};
 use tokens::{steps, tokens_of};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
@@ -158,8 +154,7 @@ pub struct Spec {
     pub idle_refill: Option<bool>,
     /// The backlog up to which every packet enters.
     ///
-    /// A flow without tokens is lent them. The paper has no such threshold; the gateway sets it.
-    /// See *Where we differ*.
+    /// A flow without tokens is lent them. The paper has no such threshold. See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }
@@ -187,9 +182,8 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// How weights govern the dealing of tokens. Either way a bucket of weight 2 gets twice as many
-/// tokens as one of weight 1, if there are several tokens for each unit of weight. With more flows
-/// than tokens, shares drift from the weights.
+/// How weights govern the dealing of tokens. Shares follow the weights if there are several tokens
+/// for each unit of weight. With more flows than tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
     /// Every bucket is equally likely, and gets as many tokens as its weight divided by the mean
@@ -253,7 +247,7 @@ impl Spec {
     }
 }
 
-/// Fair adaptive bandwidth allocation. See the [module](self).
+/// The dropper of [FABA](self).
 #[derive(Debug)]
 pub struct Faba {
     config: Config,
@@ -262,12 +256,11 @@ pub struct Faba {
     /// The bucket of the arrival being judged, kept to charge it without a second lookup.
     arrival: usize,
     is_lent: bool,
-    /// The unpaid loan to packets that entered while the queue was short, in units of 2^-20 token.
+    /// The tokens lent to packets and not yet repaid, in units of 2^-20 token.
     lent: i64,
     departures: u64,
     moves: u64,
-    /// The number of departures at which sigma/Q + 1, the number of moves, was above two; the paper
-    /// considers them rare (section 5.2).
+    /// Departures at which sigma/Q + 1 was above two; the paper considers them rare (section 5.2).
     above_two: u64,
     /// Has the link gone idle since the last arrival of a flow with a bucket?
     was_idle: bool,
@@ -358,8 +351,7 @@ impl Faba {
             self.lent += price;
             return;
         }
-        // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
-        // bucket.
+        // Push-outs may have refilled buckets, and moved or deleted the arrival's.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
         } else {
@@ -373,7 +365,6 @@ impl Faba {
         }
     }
 
-    /// Returns the tokens of a departed packet to the pool, and deals the pool out.
     #[inline]
     fn refill(&mut self, packet: &Packet, buffer: &Buffer) {
         let (price, queue) =
@@ -431,7 +422,7 @@ impl Faba {
         }
     }
 
-    /// The number of moves sigma/Q + 1 as the paper prints it; 0 if that is not positive.
+    /// sigma/Q + 1 as the paper prints it; 0 if not positive.
     fn printed_steps(&self, queue: i64) -> u32 {
         let pool = self.accounts.pool();
         let quotient = match self.config.given.beta_rule {
@@ -452,8 +443,8 @@ impl Dropper for Faba {
                 self.is_lent = true;
                 return Verdict::Pass;
             }
-            // Without room, `victim` refuses the packet, which gets no bucket. A new bucket is
-            // full, so there is nothing to judge.
+            // A packet that does not fit gets no bucket, since `victim` will refuse it. A packet
+            // that fits gets a full bucket, so it passes.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
             }

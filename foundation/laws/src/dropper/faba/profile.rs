@@ -1,11 +1,11 @@
-//! FABA's profile: the probability of a drop as a function of how full a bucket is.
+//! FABA's profile: the drop probability as a function of a bucket's fill.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use fairwire_core::{Cause, Rng, Verdict};
 use fairwire_parameters::parameters;
 
-/// The profile of gentle RED, upside down: a full bucket never loses packets, an empty one always
-/// does.
+/// The profile of gentle RED, upside down: flows with a full bucket never lose packets, those with
+/// an empty one always do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     /// The fill, 0 to 1, from which on no packet is dropped.
@@ -38,7 +38,7 @@ pub struct Knees {
 impl Knees {
     pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
         let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
-        // A lambda1 below a quarter is no mistake: it also lowers the default of lambda2.
+        // A lambda1 below a quarter lowers the default of lambda2.
         let lambda2 = self.lambda2.unwrap_or(0.25f64.min(lambda1));
         if !(0.0..=lambda1).contains(&lambda2) {
             let allowed = format_args!("a number from 0 to lambda1, which is {lambda1}");
@@ -48,8 +48,8 @@ impl Knees {
     }
 }
 
-/// A factor that exceeds 1 by far more than the rounding errors of a product of a few numbers, each
-/// at most 2^-53.
+/// A factor slightly above 1. The excess is far greater than the rounding errors of a few
+/// multiplications, which are at most 2^-53 each.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
@@ -81,22 +81,21 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, above zero? If not,
-    /// [`probability`](Self::probability) decides, since the bucket may be just at the knee. This
-    /// spares a division for most packets.
+    /// Does a packet surely pass if its flow's bucket of `height` holds `tokens`, a number above
+    /// zero? If false, [`probability`](Self::probability) decides, which needs a division.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
     }
 
-    /// A packet is sure to pass if its bucket of `height` holds more than this.
+    /// A packet surely passes if its flow's bucket of `height` holds more tokens than this.
     #[inline]
     pub(crate) fn safe(&self, height: i64) -> i64 {
         // Adding one outweighs rounding the knee down.
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// The verdict on a packet whose bucket of `height` holds `tokens`, above zero. Draws only if
+    /// Judges a packet whose flow has a bucket of `height` with `tokens`, above zero. Draws only if
     /// neither verdict is certain.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
@@ -139,7 +138,6 @@ mod tests {
             let mut sure = 0;
             for _ in 0..20_000 {
                 let height = f64::from(rng.below(u32::MAX)) + 1.0;
-                // About half of the values are close to the knee.
                 let near = (height * lambda1).floor() + f64::from(rng.below(3));
                 let tokens = if rng.chance(0.5) { near } else { height * rng.uniform() }.max(1.0);
                 if profile.surely_passes(tokens, height) {

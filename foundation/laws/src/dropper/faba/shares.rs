@@ -1,4 +1,4 @@
-//! The weights of FABA's buckets if they differ: heights, portions, and draws in proportion.
+//! The weights of FABA's buckets if they differ.
 
 use crate::dropper::faba::Choice;
 use crate::spec::WeightOf;
@@ -17,15 +17,14 @@ const HEAVIEST: f64 = (1u64 << 39) as f64;
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum number of parts of a bucket, at which the sum over all possible buckets still
-    /// fits.
+    /// The maximum number of parts of a bucket, so that `sum` cannot overflow.
     max_parts: u64,
-    /// Has a weight been changed? Then buckets may have to follow.
+    /// Has a weight been changed? Then buckets may still have parts of an old weight.
     has_changed: bool,
     parts: Vec<u64>,
     sum: u64,
     total: f64,
-    /// The height of a bucket per part: T divided by the sum of all parts.
+    /// T divided by the sum of all parts.
     height_per_part: f64,
     /// One over the mean of all parts.
     per_mean: f64,
@@ -33,8 +32,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Starts without buckets, with room for `capacity`; `heaviest` is the greatest of `weights`,
-    /// and T is `total`.
+    /// `heaviest` is the greatest of `weights`, and T is `total`.
     pub(super) fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
         Shares {
             weights,
@@ -74,8 +72,7 @@ impl Shares {
         ((self.weights.class(class) * self.parts_per_weight) as u64).max(1)
     }
 
-    /// Gives `class` another weight and returns the previous one. O(1): its buckets
-    /// [follow](Self::follow) one by one.
+    /// O(1): each bucket of `class` changes when [`follow`](Self::follow) is called for it.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.find(class)?;
         let most = self.max_parts as f64 / self.parts_per_weight;
@@ -86,8 +83,7 @@ impl Shares {
         self.weights.set(class, weight)
     }
 
-    /// Gives the bucket at `place`, to which a packet of `class` came, the current weight of the
-    /// class.
+    /// Gives the bucket at `place` the current weight of `class`.
     #[inline]
     pub(super) fn follow(&mut self, place: usize, class: u32) {
         if self.has_changed {
@@ -127,15 +123,14 @@ impl Shares {
         self.per_mean = self.parts.len() as f64 / sum;
     }
 
-    /// L_i = w_i T: the height of the bucket at `place`, where w_i is its fraction of all parts; at
-    /// least 1.
+    /// L_i = w_i T, at least 1, where w_i is the bucket's fraction of all parts.
     #[inline]
     pub(super) fn height(&self, place: usize) -> i64 {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// The amount of `chunk` for the bucket at `place`: all of it after a draw in proportion to
-    /// weight, or gamma_i / mean(gamma) of it after a uniform draw.
+    /// The tokens to move: all of `chunk` after a draw in proportion to weight, or gamma_i /
+    /// mean(gamma) of `chunk` after a uniform draw.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
@@ -153,8 +148,7 @@ impl Shares {
     }
 }
 
-/// An unbiased uniform integer in `0..n`, for an `n` of up to 64 bits (Lemire 2019, as
-/// [`Rng::below`]).
+/// An unbiased uniform integer in `0..n` (Lemire 2019, as [`Rng::below`]).
 #[inline]
 pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     let mut wide = u128::from(rng.next_u64()) * u128::from(n);
@@ -167,8 +161,8 @@ pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
     (wide >> 64) as u64
 }
 
-/// Prefix sums over a changing list, read and updated in O(log n) (Fenwick, "A new data structure
-/// for cumulative frequency tables", 1994).
+/// Prefix sums, read and updated in O(log n) (Fenwick, "A new data structure for cumulative
+/// frequency tables", 1994).
 #[derive(Debug)]
 struct Sums {
     /// Entry i is the sum over the places from i - (lowest set bit of i) to i - 1. The length is a
@@ -197,8 +191,7 @@ impl Sums {
         }
     }
 
-    /// The first place at which the sum up to and including it exceeds `mark`, which is below the
-    /// total.
+    /// The first place with a prefix sum above `mark`, which must be below the total.
     fn place(&self, mut mark: u64) -> usize {
         let (mut at, mut step) = (0, self.tree.len() - 1);
         while step > 0 {
@@ -247,8 +240,8 @@ mod tests {
 
     #[test]
     fn draws_below_a_large_n_are_uniform() {
-        // n is three quarters of 2^64. If draws were remainders modulo n, the first third would be
-        // drawn twice as often as the rest.
+        // n is three quarters of 2^64: remainders modulo n would fall into the first third twice as
+        // often.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

@@ -15,18 +15,18 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// The maximum number of tokens: 275 GB in byte mode. All sums then stay within 64 bits. Even 2^24
-/// buckets, the maximum, lent T, T/2, T/3 and so on one after another, hold less than 18 T.
+/// The maximum number of tokens T, 275 GB in byte mode. All sums stay within 64 bits: 2^24 buckets
+/// that were given T, T/2, T/3 and so on hold less than 18 T.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
-/// The maximum number of flows: buckets and index for more would take over half a gigabyte.
+/// More buckets and their index would take over half a gigabyte.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
-/// The parts of the invariant that buckets, pool and queue sum to T, in units of 2^-20 token.
+/// The parts that sum to T, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// The tokens in all buckets.
     pub buckets: i64,
-    /// sigma: the tokens in the pool, or in all pools; a deficit is negative.
+    /// sigma: the tokens in all pools; a deficit is negative.
     pub pool: i64,
     /// Q: the price of all queued packets.
     pub queue: i64,
@@ -40,7 +40,7 @@ impl Balance {
 }
 
 impl Measure {
-    /// The price of a packet, in units of 2^-20 token.
+    /// In units of 2^-20 token.
     #[inline]
     pub(crate) fn price(self, packet: &Packet) -> i64 {
         match self {
@@ -49,7 +49,7 @@ impl Measure {
         }
     }
 
-    /// Q: the price of all queued packets, in units of 2^-20 token.
+    /// Q, in units of 2^-20 token.
     #[inline]
     pub(crate) fn price_of_all(self, buffer: &Buffer) -> i64 {
         match self {
@@ -86,8 +86,7 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// Returns T = alpha B, the number of tokens in units of 2^-20 token, and the maximum number of
-    /// flows with buckets.
+    /// Returns T = alpha B, in units of 2^-20 token, and the maximum number of flows.
     pub(crate) fn check(
         &self,
         discipline: &'static str,
@@ -107,8 +106,6 @@ impl Supply {
     }
 }
 
-/// floor(tokens / queue) + 1, at most `most`; the queue counts as at least one `quantum`. Skips the
-/// division in the common case of 1.
 #[inline]
 pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     let queue = queue.max(quantum);
@@ -118,7 +115,7 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     (tokens / queue + 1).min(i64::from(most)) as u32
 }
 
-/// The price of `level`, in units of 2^-20 token, at most `total`.
+/// In units of 2^-20 token, at most `total`.
 pub(super) fn tokens_of(level: Level, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
     ((measure.counted(level, site) * TOKEN as f64) as i64).min(total)
 }

@@ -1,11 +1,10 @@
-//! The classes of hierarchical FABA: weights, pools, active children, and draws among the children
-//! in proportion to weight.
+//! The classes of hierarchical FABA.
 //!
-//! Siblings whose weights lie between the same two powers of two form a group. On the line of a
-//! parent, each active child has a segment as long as the greater power of its group. A draw picks
-//! a point on the line. If the point lies beyond the child's weight within its segment, the draw is
-//! repeated. That takes fewer than two draws on average, and is exactly proportional. The flows of
-//! a class form one more group, and take turns in a ring.
+//! Siblings whose weights lie between the same two powers of two form a group. On its parent's
+//! line, each active child has a segment as long as the greater power. To choose a child in exact
+//! proportion to weight, a draw picks a random point on the line. It is repeated if the point lies
+//! beyond the child's weight within its segment: fewer than two draws on average. The flows of a
+//! class form one more group, and take turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
@@ -23,27 +22,25 @@ pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
 
-/// The maximum number of groups: one for each power of two from 2^2 (a weight of 10^-6) to 2^42 (a
-/// weight of 10^6).
+/// One group for each power of two from 2^2 (a weight of 10^-6) to 2^42 (a weight of 10^6).
 const MAX_GROUPS: usize = 41;
 
 #[derive(Debug)]
 struct Class {
-    /// sigma: the tokens that the class owns and has not assigned.
+    /// sigma: the tokens not assigned.
     pool: i64,
-    /// All tokens in the subtree of the class: its pool, the pools below it, and all buckets. Not
-    /// kept for the root.
+    /// All tokens in the subtree: pools and buckets. Not kept for the root.
     holdings: i64,
     weight: u64,
     /// W: the sum of the weights of its active children.
     sum: u64,
     /// One over W.
     per_weight: f64,
-    /// The length of the line on which a draw picks a point: from W to 2 W.
+    /// The length of the line of a draw: from W to 2 W.
     line: u64,
     parent: u32,
     group: u32,
-    /// The index of the class in `Classes::members`; [`NONE`] while it is not active.
+    /// Index in `Classes::members`; [`NONE`] while inactive.
     member: u32,
     /// The index of the first of its `group_count` groups. From there on, there is room for one
     /// group per child, at most [`MAX_GROUPS`].
@@ -54,7 +51,6 @@ struct Class {
     turn: u32,
 }
 
-/// Siblings of nearly the same weight.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// The weights in the group are at most 2^bits and above half of 2^bits.
@@ -82,7 +78,6 @@ pub(super) enum Child {
 }
 
 impl Classes {
-    /// Starts with no class active and all of `total` in the root's pool.
     pub(super) fn new(tree: &ClassTree, total: i64) -> Self {
         let mut classes = Vec::with_capacity(tree.len() + 1);
         classes.push(Class::new(NONE, ONE, total));
@@ -96,7 +91,7 @@ impl Classes {
         Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
     }
 
-    /// The number of classes other than the root that have active flows somewhere below them.
+    /// Classes other than the root with active flows below them.
     pub(super) fn active(&self) -> u32 {
         self.active
     }
@@ -111,18 +106,16 @@ impl Classes {
         &mut self.classes[class].pool
     }
 
-    /// The sum of all pools. O(classes); for tests and gauges only.
+    /// O(classes), for tests and gauges.
     pub(super) fn sum_of_pools(&self) -> i64 {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
-    /// Adds `amount`, which may be negative, to the pool of the root.
+    /// `amount` may be negative.
     pub(super) fn give_to_root(&mut self, amount: i64) {
         self.classes[ROOT].pool += amount;
     }
 
-    /// Deducts the price of a flow's packet from the holdings of its class and of all classes above
-    /// it.
     #[inline]
     pub(super) fn spend(&mut self, mut class: usize, price: i64) {
         while class != ROOT {
@@ -131,8 +124,7 @@ impl Classes {
         }
     }
 
-    /// Moves `amount` from the pool of a class to the pool of a child. A negative amount passes a
-    /// deficit down.
+    /// A negative amount passes a deficit down.
     #[inline]
     pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
         self.classes[class].pool -= amount;
@@ -141,7 +133,6 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// The tokens of a class and its subtree above `height`, at most those in the class's pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
@@ -183,7 +174,7 @@ impl Classes {
         self.classes[class].sum == 0
     }
 
-    /// The flow whose turn is next in the ring of `class`; `None` without flows.
+    /// The flow whose turn is next.
     #[inline]
     pub(super) fn ring(&self, class: usize) -> Option<usize> {
         let class = &self.classes[class];
@@ -209,8 +200,8 @@ impl Classes {
         class.narrow(ONE, BITS_OF_ONE);
     }
 
-    /// Activates a class and its ancestors. Each parent lends its child the child's height in
-    /// tokens.
+    /// Activates `class` and its inactive ancestors. Each gets its height in tokens from its
+    /// parent's pool.
     pub(super) fn activate(&mut self, class: usize, total: f64) {
         if class == ROOT || self.classes[class].member != NONE {
             return;
@@ -223,7 +214,6 @@ impl Classes {
         self.move_down(parent, class, height);
     }
 
-    /// Deactivates a class that has become idle, returns its pool to its parent, and so on upwards.
     pub(super) fn retire(&mut self, mut class: usize) {
         while class != ROOT && self.is_idle(class) {
             let parent = self.parent(class);
@@ -236,8 +226,7 @@ impl Classes {
         }
     }
 
-    /// Gives a class another weight among its siblings, which changes its height and theirs. Moves
-    /// no tokens. O(groups).
+    /// Changes the heights of a class and its siblings; moves no tokens. O(groups).
     pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -278,9 +267,7 @@ impl Classes {
         self.classes[class].group = to as u32;
     }
 
-    /// The group of the children of `parent` that a class with `bits` enters when it leaves `from`.
-    /// In order of preference: the group with these bits; `from`, if it has no other member;
-    /// another empty group; a new group.
+    /// The group that a class with `bits` enters when it leaves `from`.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;
@@ -323,8 +310,8 @@ impl Classes {
         self.classes[class as usize].member = place;
     }
 
-    /// A random active child of `class`, in proportion to weight; `class` must have an active
-    /// child. Draws no number if all children are flows.
+    /// A random active child in proportion to weight; there must be one. Draws no number if all
+    /// children are flows.
     #[inline]
     pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
         let class = &self.classes[class];
@@ -359,7 +346,7 @@ impl Classes {
     }
 }
 
-/// The groups of `classes`. `order` lists all classes but the root, by parent and group.
+/// `order` lists all classes but the root, by parent and group.
 fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(order.len());
     let mut from = 0;
@@ -390,7 +377,6 @@ fn counted(weight: f64) -> u64 {
     ((weight * ONE as f64 + 0.5) as u64).max(1)
 }
 
-/// The group of a weight: the exponent of the least power of two that is at least `weight`.
 fn bits_of(weight: u64) -> u32 {
     weight.next_power_of_two().trailing_zeros()
 }
@@ -458,8 +444,8 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // There are 10 000 draws for each unit of weight. The two flows and all classes but the
-        // second are active.
+        // 10 000 draws for each unit of weight. The first count is that of the two flows. Class 2
+        // is inactive.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most
@@ -498,9 +484,8 @@ mod tests {
         }
     }
 
-    /// Asserts that groups are adjacent within their parent's room, and that each class is in the
-    /// group of its weight. The parent's `sum` and `line` must equal the sums over its active
-    /// classes.
+    /// Groups are adjacent within their parent's room, and each class is in the group of its
+    /// weight. The parent's `sum` and `line` equal the sums over its active classes.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

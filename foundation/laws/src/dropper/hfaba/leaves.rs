@@ -1,4 +1,4 @@
-//! The flows of hierarchical FABA: their buckets, each in the ring of its class.
+//! The flows of hierarchical FABA and their buckets.
 
 use fairwire_core::{FlowHash, FlowTable};
 
@@ -59,14 +59,13 @@ impl Leaves {
         &mut self.table.value_mut(place).tokens
     }
 
-    /// The index of the bucket whose turn follows that of the bucket at `place`.
     #[inline]
     pub(super) fn next(&self, place: usize) -> usize {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` to the ring of `class`, with the last turn: just before
-    /// `turn`, whose turn is next. `turn` is `None` if the ring is empty.
+    /// Adds an empty bucket for `flow` to the ring of `class`, with the last turn. `turn` is the
+    /// bucket whose turn is next, or `None` if the ring is empty.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -78,8 +77,7 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes the bucket at `place` and returns it. If another bucket is the last of the table, it
-    /// moves to `place`; this move is returned too.
+    /// The last bucket of the table moves to `place`; this move is returned too.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

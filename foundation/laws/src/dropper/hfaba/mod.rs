@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! Flows are the leaves of a tree of classes. Each active flow has a bucket of tokens as in FABA,
-//! and each class has a pool. A bucket's height is its weighted share of its class's height, and so
-//! on upwards to the T tokens of the root. A departure returns its token to the root. From there
-//! the token passes down the tree to one flow; at each class it goes to a child in proportion to
-//! weight.
+//! and each class has a pool. The root's height is T, the number of all tokens. The height of every
+//! other class, and of a bucket, is its weighted share of its parent's height. A departure returns
+//! its token to the root. From there the token passes down the tree to one flow; at each class it
+//! goes to a child in proportion to weight.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
 //! buffer in bytes counts as the number of typical packets that it holds.
@@ -16,10 +16,9 @@
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 40 to 48 bytes, index entry included, up to
-//! `max_flows`. Each class takes 140 bytes: 80 of state, 20 of grouping and 40 of the tree. Each
-//! class number up to the highest given takes 4 bytes. All are allocated at construction. O(depth)
-//! per packet, amortised; trees have at most 8 levels. A move takes a token down one level. One
-//! departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
+//! `max_flows`. Each class takes 140 bytes, and each class number up to the highest one given takes
+//! 4. All are allocated at construction. O(depth) per packet, amortised; trees have at most 8
+//! levels. One departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -27,44 +26,32 @@
 //! 19. The paper states the required result without pseudo-code: this algorithm is ours.
 //!
 //! # Where we differ
-//! - All differences listed under FABA: the full bucket after an idle link, the pool's start, beta,
-//!   debt, byte mode, no bucket for a packet that cannot enter, integer units.
+//! - As under FABA: the full bucket after an idle link, the pool's start, beta, debt, byte mode, no
+//!   bucket for a packet that cannot enter, integer units.
 //! - In the paper a class weighs as much as its children together. Here weights are set freely, and
-//!   only those of siblings count. Flows have weight 1.
+//!   a weight only matters among siblings. Flows have weight 1.
 //! - Flows within a class get tokens in turn, as in SFED, for less noise at the same rate. Classes
 //!   are drawn at random.
 //! - Weights are integers in units of 2^-22: below 0.001 they are coarse. Heights are rounded to
 //!   2^-20 token.
 //! - A flow whose class changes starts anew in the other class.
 //! - Each token that the root deals passes all the way down to a flow. If only the last of several
-//!   did, the pools of classes would fill while the queue runs dry. In a trial, 40 light flows in
-//!   one class of figure 18 left the link idle for four fifths of the time.
-//! - Without `cap` a class of many light flows never quite comes to rest, and may keep more than
-//!   its share. With 40 light flows as the CBR class of figure 18, the link is idle for a
-//!   thousandth of the time. With `cap`, a class keeps at most its height, and the link is never
-//!   idle.
+//!   tokens passed down, the pools of classes would fill while the queue runs dry.
+//! - Without `cap` a class of many light flows may keep more than its share, and the link may be
+//!   idle for a thousandth of the time. With `cap`, a class keeps at most its height.
 //! - beta, the number of tokens dealt out at once, is sigma divided by the queue at the root only.
 //!   A class deals out its entire pool, in at most `beta_max` moves. With division by the entire
-//!   link's queue, a class with a share of 1/7 dealt out its pool seven times too slowly. The pool
-//!   exceeded the height, and `cap` gave the excess away. A flood with ten flows of
-//!   acknowledgements in its class then got a third of its share, and Telnet in figure 18 got 4.0
-//!   of its 5 Mbit/s. Now the flood's class gets 8.4 of 8.3 Mbit/s, and Telnet 5.0 with `cap` or
-//!   without: `fairwire reproduce faba.fig19`.
+//!   link's queue, a class with a share of 1/7 would deal out its pool seven times too slowly, and
+//!   `cap` would give the excess away.
 //! - A class of TCP flows may get less than its share if its tokens barely last for a round trip.
 //!   Windows rise and fall by more than the buckets hold, and other classes take the unused
-//!   bandwidth. Light classes cause this, since they hold their height and send little. In a
-//!   simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
-//!   acknowledgements. The tokens of the uploads last for 27 ms at their rate, and the round trip
-//!   is 32 ms. The uploads get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
+//!   bandwidth. Light classes cause this by holding as many tokens as their heights. A larger
+//!   buffer helps.
 //! - With `cap`, a class with a flood and many light flows loses some of the link while its
-//!   siblings come and go. The light flows' buckets hold most of the height, and fill up as it
-//!   rises. When the height falls, the excess moves up a level, although the flood needs it. Take
-//!   ten light flows next to the flood, and a light sibling class with three sixths of the weight
-//!   that comes and goes 50 times a second. The flood's class loses 2 points of the link. Without
-//!   `cap` it loses 0.7 points, and the link is idle for 0.5 % of the time, or 0.1 % with four
-//!   times the buffer.
-//! - Only the root deals in whole tokens. Classes deal out fractions too: left in the pools of many
-//!   small classes, these would together exceed the queue.
+//!   siblings come and go. When the class's height rises, the light flows fill their buckets. When
+//!   the height falls, the excess moves up a level. Without `cap` the class loses less.
+//! - Only the root deals in whole tokens. Classes deal out fractions of tokens too. Otherwise the
+//!   fractions left in the pools of many small classes would together exceed the queue.
 //!
 //! # Example
 //! ```toml
@@ -101,11 +88,11 @@ use fairwire_core::{
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
-    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, 128 per class, and 4 per class number up to the highest",
+    state: "48 bytes per active flow with its index entry, bounded by `max_flows`, 140 per class, and 4 per class number up to the highest",
     cost: "O(depth of the tree) amortised",
     marks: true,
     source: "Kamra, Saran, Sen, Shorey 2004, section 6.3",
@@ -123,10 +110,10 @@ pub struct Spec {
     /// The unit of a token: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Whether a class with its subtree holds at most its height; the excess moves up a level.
+    /// Whether a class with its subtree holds at most its height in tokens.
     ///
-    /// With true, the excess moves up at the class's next turn; otherwise, once the class's last
-    /// flow is at rest.
+    /// If true, the excess moves up a level at the class's next turn; if false, once the class's
+    /// last flow is at rest.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
@@ -204,7 +191,7 @@ impl Spec {
     }
 }
 
-/// Hierarchical FABA. See the [module](self).
+/// The dropper of [hierarchical FABA](self).
 #[derive(Debug)]
 pub struct Hfaba {
     config: Config,
@@ -220,15 +207,14 @@ pub struct Hfaba {
 }
 
 impl Hfaba {
-    /// A hierarchical FABA that draws from `rng`.
+    /// Draws from `rng`.
     pub fn new(config: Config, rng: Rng) -> Self {
         let classes = Classes::new(&config.tree, config.total);
         let leaves = Leaves::new(config.max_flows as usize);
         Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
-    /// The terms of the invariant with `buffer` as the queue: sum of all buckets + all pools +
-    /// queue = T, exactly.
+    /// The terms of the exact invariant buckets + pools + queue = T. The queue is that of `buffer`.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
             buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
@@ -247,12 +233,12 @@ impl Hfaba {
         self.classes.active() as usize
     }
 
-    /// The tokens in the bucket of `flow`, in units of 2^-20 token, if it has one.
+    /// The tokens in the bucket of `flow`, in units of 2^-20 token.
     pub fn tokens_of(&self, flow: FlowHash) -> Option<i64> {
         self.leaves.find(flow).map(|leaf| self.leaves.get(leaf).tokens)
     }
 
-    /// The height of the bucket of `flow`, in units of 2^-20 token, if it has one.
+    /// The height of the bucket of `flow`, in units of 2^-20 token.
     pub fn height_of(&self, flow: FlowHash) -> Option<i64> {
         self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
     }
@@ -277,7 +263,6 @@ impl Hfaba {
         self.config.tree.place(packet.class).map_or(ROOT, |place| place + 1)
     }
 
-    /// Creates a full bucket for a new flow of `class`; at `max_flows` it replaces a random bucket.
     fn open(&mut self, flow: FlowHash, class: usize) -> usize {
         if self.leaves.is_full() {
             let unlucky = self.rng.below(self.leaves.len() as u32) as usize;
@@ -297,8 +282,7 @@ impl Hfaba {
         leaf
     }
 
-    /// Returns the tokens of a bucket to its class, deletes it, and retires classes that become
-    /// idle.
+    /// Returns a bucket's tokens to its class, and retires classes that become idle.
     fn delete(&mut self, leaf: usize) {
         let class = self.leaves.get(leaf).class as usize;
         if self.classes.ring(class) == Some(leaf) {
@@ -315,12 +299,11 @@ impl Hfaba {
         self.classes.retire(class);
     }
 
-    /// Returns the tokens of a departed packet to the root, and deals them out.
     #[inline]
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        // A packet of no bytes returns no tokens when it departs, but its departure still deals out one.
+        // A packet of no bytes returns no tokens, but its departure deals one out.
         let quantum = price.max(TOKEN);
         let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.given.beta_max);
         for walk in 0..walks {
@@ -331,8 +314,7 @@ impl Hfaba {
         }
     }
 
-    /// Moves a chunk from the root to a random child, and on down to a flow. Each class on the path
-    /// deals out its pool.
+    /// Moves a chunk from the root down to a flow. Each class on the path deals out its pool.
     #[inline]
     fn walk(&mut self, quantum: i64) {
         let (mut at, mut height) = (ROOT, self.config.total as f64);
@@ -351,8 +333,7 @@ impl Hfaba {
         }
     }
 
-    /// Deals out the pool of a class, in at most `moves` moves of `quantum`. Returns the child
-    /// drawn last if it is a class.
+    /// Returns the child drawn last if it is a class.
     #[inline]
     fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
@@ -382,9 +363,8 @@ impl Hfaba {
         last
     }
 
-    /// Moves the tokens of a class and its subtree above `height` up a level, at most those in the
-    /// class's pool. Called after the pool was dealt out, so full buckets have already had the
-    /// token that sends them to rest.
+    /// The pool must have been dealt out, so that full buckets have had the token that sends their
+    /// flows to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);
@@ -393,7 +373,6 @@ impl Hfaba {
         }
     }
 
-    /// Moves `amount` from the pool of a class to a bucket, and deletes the bucket if it overflows.
     #[inline]
     fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -405,7 +384,6 @@ impl Hfaba {
         }
     }
 
-    /// Moves `amount` from a bucket, if it holds enough, back to the pool of its class.
     #[inline]
     fn grab(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -457,8 +435,7 @@ impl Dropper for Hfaba {
         if !inside {
             return self.refill(price, self.config.given.measure.price_of_all(buffer));
         }
-        // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
-        // bucket.
+        // Push-outs may have refilled buckets, and moved or deleted the arrival's.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.leaves.find(packet.flow)) {
             Some(leaf) => {

@@ -8,8 +8,8 @@ use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 /// The backlogged queues and their excess over their shares, updated after each packet.
 ///
 /// The shares change whenever a queue appears or empties, so queues are kept in order of length
-/// within each weight. Among queues of equal weight, the longest is also the furthest above its
-/// share, and the queues above their share are the longest ones.
+/// within each weight. Among queues of equal weight, those above their share are the longest, and
+/// the longest is the furthest above.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,
@@ -66,7 +66,7 @@ impl Backlogs {
     /// Counts `packet`, which has entered or left `buffer`.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
-        // Lengths imply equal weights, so there are no shares to update.
+        // With `Ranks::Lengths` all weights are equal, so there are no shares to update.
         let Ranks::Lengths(lengths) = &mut self.ranks else { return self.rank(packet, flow, inside, buffer) };
         lengths.changed(flow, buffer.flow_backlog(flow).packets, inside);
     }
@@ -178,7 +178,7 @@ impl Backlogs {
 }
 
 /// The rank of the longest queue whose weight has `number`, if there is one, and the number of
-/// queues up to and including that weight.
+/// queues whose weight has this or a lower number.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
@@ -199,7 +199,7 @@ fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     }
 }
 
-/// The `n`th number in `ranges`, which together have more than `n` numbers.
+/// `ranges` must have more than `n` numbers together.
 fn nth_of(ranges: impl Iterator<Item = core::ops::Range<u32>>, mut n: u32) -> u32 {
     for range in ranges {
         let len = range.end - range.start;

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
-/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
-/// only passes the queues as long as it was, by a single exchange.
+/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so a
+/// single exchange takes it past the queues of its old length.
 ///
-/// The empty queues follow, in any order. So a queue that appears or empties moves like any other.
-/// That avoids a branch that is hard to predict: is the packet the first of its queue?
+/// The empty queues follow, in any order. So a queue that appears or empties moves like any other,
+/// without a branch that is hard to predict.
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].
@@ -62,7 +62,7 @@ impl Lengths {
         buffer.flow_at(self.order[n as usize] as usize)
     }
 
-    /// The length of the longest queue; for gauges, since it searches.
+    /// Only for gauges: this searches.
     pub(crate) fn longest_length(&self) -> u32 {
         self.at_least[1..].partition_point(|&count| count > 0) as u32
     }

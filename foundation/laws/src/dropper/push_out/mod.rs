@@ -1,16 +1,13 @@
 //! The code shared by the push-out disciplines of Suter et al. 1998 (section II.B): soft partitions
 //! of one buffer.
 //!
-//! The buffer B is one pool. Each of the n backlogged queues has a nominal share of it, b = B/n, or
-//! a share by weight. A queue may exceed its share while there is room. Once the buffer is full, a
-//! queue above its share loses a packet. The disciplines differ in the choice of that queue.
+//! Each of the n backlogged queues has a nominal share b = B/n of the buffer B, or a share by
+//! weight. A queue may exceed its share while there is room. Once the buffer is full, a queue above
+//! its share loses a packet. The disciplines differ in the choice of that queue.
 //!
-//! The code settles points that the paper leaves open:
-//! - n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
-//!   queue is above its share whenever the arrival's queue is below its share.
-//! - The rule also applies if the arrival's queue holds its share or more. Then that queue may
-//!   itself lose the packet.
-//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//! n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
+//! queue is above its share whenever the arrival's is below. The rule also applies if the arrival's
+//! queue holds its share or more. That queue may then lose the packet.
 
 mod backlogs;
 mod lengths;
@@ -60,18 +57,17 @@ pub struct Parameters {
     pub drop: Option<End>,
 }
 
-/// The maximum number of different weights. It bounds the work of a push-out, which searches each
-/// weight.
+/// The maximum number of different weights: a push-out searches each one.
 const MAX_WEIGHTS: usize = 256;
 
-/// The checked parameters of a push-out dropper.
+/// The checked [`Parameters`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The size of the buffer.
     pub limit: Limit,
     /// The unit in which queues are counted.
     pub measure: Measure,
-    /// The buffer B in that unit: the sum of the shares.
+    /// The buffer B, in the unit of `measure`.
     pub pool: f64,
     /// Which packet of a queue is dropped.
     pub drop: End,
@@ -80,7 +76,6 @@ pub struct Config {
 }
 
 impl Parameters {
-    /// Checks the parameters of `discipline` against the site.
     pub(crate) fn check(
         &self,
         discipline: &'static str,
@@ -98,8 +93,7 @@ impl Parameters {
 }
 
 impl Config {
-    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights. A push-out
-    /// inspects the longest queue of each weight; more would hold up the link.
+    /// Refuses more than [`MAX_WEIGHTS`] different weights, which would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,
@@ -115,7 +109,7 @@ impl Config {
         Err(queue.scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }
 
-    /// The backlog of `flow`, in packets or bytes as configured.
+    /// In packets or bytes as configured.
     #[inline]
     pub(crate) fn length(&self, flow: FlowKey, buffer: &Buffer) -> u64 {
         let backlog = buffer.flow_backlog(flow);
@@ -125,7 +119,6 @@ impl Config {
         }
     }
 
-    /// The packet that is dropped when `flow` makes room for `arrival`.
     #[inline]
     pub(crate) fn victim(&self, flow: FlowKey, arrival: &Packet, buffer: &Buffer) -> Victim {
         match self.drop {

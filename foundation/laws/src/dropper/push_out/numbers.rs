@@ -1,4 +1,4 @@
-//! The different weights and their numbers, by which queues are ordered.
+//! The distinct weights, numbered in ascending order. Queues are ordered by these numbers.
 
 use super::MAX_WEIGHTS;
 use crate::spec::WeightOf;
@@ -65,7 +65,6 @@ impl Numbers {
         Ok(())
     }
 
-    /// The number of `weight`: the number it has, a free number, or a new one.
     fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, SetWeightError> {
         if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
             return Ok(number);

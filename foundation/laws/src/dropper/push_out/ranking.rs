@@ -7,8 +7,7 @@ use fairwire_core::{FlowKey, Rng};
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's rank in the order: first the number of its weight, then its length. Queues of equal
-/// rank are ordered by their index.
+/// The number of the weight, then the length. Queues of equal rank are ordered by index.
 pub(super) type Rank = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +21,8 @@ struct Node {
 }
 
 /// A counting treap (Seidel and Aragon 1996): a search tree by rank, and a heap by random priority.
-/// A node is a flow's index, so nothing is allocated. Priorities are a salted hash of the index, so
-/// every operation is expected to take O(log n).
+/// Nodes are flow indices, so nothing is allocated. Priorities are a salted hash of the index, so
+/// operations take expected O(log n).
 #[derive(Debug)]
 pub(crate) struct Ranking {
     nodes: Box<[Node]>,
@@ -32,7 +31,7 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// Starts without queues, with room for `slots`; `rng` gives the salt.
+    /// `rng` gives the salt.
     pub(crate) fn new(slots: u32, rng: &mut Rng) -> Self {
         let node = Node { rank: (0, 0), flow: None, left: NONE, right: NONE, size: 0 };
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }
@@ -100,7 +99,7 @@ impl Ranking {
         if at == NONE { 0 } else { self.nodes[at as usize].size }
     }
 
-    /// The sort key of a node: the index makes all keys different.
+    /// The index makes all keys different.
     #[inline]
     fn key(&self, at: u32) -> (Rank, u32) {
         (self.nodes[at as usize].rank, at)
@@ -150,7 +149,6 @@ impl Ranking {
         self.count(root)
     }
 
-    /// Splits a tree into the nodes below `key` and the others.
     fn split(&mut self, root: u32, key: (Rank, u32)) -> (u32, u32) {
         if root == NONE {
             return (NONE, NONE);
@@ -167,7 +165,7 @@ impl Ranking {
         }
     }
 
-    /// Merges two trees; all nodes of `low` are below all nodes of `high`.
+    /// All nodes of `low` must be below all nodes of `high`.
     fn merge(&mut self, low: u32, high: u32) -> u32 {
         if low == NONE {
             return high;

@@ -1,5 +1,5 @@
-//! The shares b of the queues in the buffer B: b = B w / sum of w, where w is the weight of a queue
-//! and the sum is over the backlogged queues.
+//! The shares of the backlogged queues in the buffer B: b = B w / sum of w, where w is a queue's
+//! weight.
 
 use super::Config;
 use crate::spec::WeightOf;
@@ -12,8 +12,8 @@ use fairwire_core::{Buffer, FlowKey, Packet, SetWeightError, Weight};
 pub struct Shares {
     pool: f64,
     weights: WeightOf,
-    /// For each queue, the class that gives it its weight while it is backlogged. Empty if all
-    /// weights are 1.
+    /// For each queue, the class from which it takes its weight while it is backlogged. Empty if
+    /// all weights are 1.
     of_flow: Box<[u32]>,
     /// For each listed class, the number of backlogged queues that take their weight from it.
     queues: Box<[u32]>,
@@ -41,8 +41,7 @@ impl Shares {
         }
     }
 
-    /// Takes over the size of the buffer. Returns false if `fresh` has other weights, or room for
-    /// more queues.
+    /// Takes over the buffer size. Returns false if `fresh` has other weights or more queues.
     pub fn retune(&mut self, fresh: &Shares) -> bool {
         let takes = self.weights == fresh.weights && self.of_flow.len() >= fresh.of_flow.len();
         if takes {
@@ -64,8 +63,7 @@ impl Shares {
         }
     }
 
-    /// Not inlined, or the caller would save registers for it at each packet, although usually
-    /// there are no weights.
+    /// Not inlined, or the caller would save registers for it at each packet.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {
@@ -87,7 +85,7 @@ impl Shares {
         }
     }
 
-    /// Gives another weight to `class`, and so to all queues that take their weight from it. O(1).
+    /// Gives `class`, and so all its queues, another weight. O(1).
     pub fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         let queues = u128::from(self.queues[class as usize]);
@@ -95,13 +93,13 @@ impl Shares {
         Ok(before)
     }
 
-    /// The class from which a queue that is, or was until just now, backlogged takes its weight.
+    /// The class from which `flow` takes its weight. The queue must be backlogged or just emptied.
     #[inline]
     pub fn class(&self, flow: FlowKey) -> u32 {
         if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
     }
 
-    /// The weight of a queue that is, or was until just now, backlogged.
+    /// The weight of `flow`. The queue must be backlogged or just emptied.
     #[inline]
     pub fn weight(&self, flow: FlowKey) -> f64 {
         if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
@@ -119,7 +117,7 @@ impl Shares {
         }
     }
 
-    /// The share of a queue of weight 1 among the queues backlogged now; 0 if there is none.
+    /// The share of a queue of weight 1; 0 if none is backlogged.
     #[inline]
     pub fn unit(&self, buffer: &Buffer) -> f64 {
         let sum = if self.are_equal() { f64::from(buffer.backlogged_flows()) } else { self.sum as f64 / ONE };

@@ -1,4 +1,4 @@
-//! Adaptive RED: `max_probability` follows the load, to keep the average between the thresholds.
+//! Adaptive RED: `max_probability` follows the load.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -21,8 +21,8 @@ pub struct Adaptation {
 /// The least and the greatest `max_probability` in the pseudo-code.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. It suffices to cross from one bound to the other
-/// with the default steps: 38 down or 53 up.
+/// The maximum number of steps at one arrival. With the defaults, 38 steps down or 53 steps up lead
+/// from one bound to the other.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {
@@ -69,7 +69,7 @@ impl Steps {
         Steps { adaptation, first, next: Time::ZERO + adaptation.interval }
     }
 
-    /// Does `fresh` start from the same value? Then the adaptation so far remains valid.
+    /// If true, the adaptation so far remains valid under `fresh`.
     pub(super) fn starts_as(&self, fresh: &Steps) -> bool {
         self.first == fresh.first
     }

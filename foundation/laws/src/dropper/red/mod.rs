@@ -9,13 +9,11 @@
 //! scheduler `fbfq`, RED is the FQ-RED of Suter et al.
 //!
 //! # Why
-//! Senders learn of congestion before the buffer overflows. They learn at different times, and as
-//! often as their rates require. RED is blind to flows: it drops unresponsive flows at the same
-//! rate as responsive ones.
+//! Senders learn of congestion before the buffer overflows, at different times, and as often as
+//! their rates require. RED is blind to flows.
 //!
 //! # State and cost
-//! One average and two counters for all flows. O(1) per packet; a power is computed only after the
-//! link was idle.
+//! One average and two counters. O(1); a power only after the link was idle.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
@@ -27,13 +25,11 @@
 //! - The overflow test is exact: a buffer in bytes never exceeds its limit, while ns-2 lets the
 //!   last packet overshoot.
 //! - No number is drawn if the probability is 0 or 1.
-//! - A forced drop removes the arrival. For other victims, use another dropper's `victim`.
-//! - If an idle link is polled repeatedly, idle time counts from the first poll that found no
-//!   packet.
+//! - A forced drop removes the arrival.
+//! - If an idle link is polled repeatedly, idle time counts from the first poll.
 //! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
 //!   After several intervals, that average is used for as many steps, at most 64; ns-2 makes one
-//!   step. Adaptive RED's automatic `weight` and thresholds are not implemented: set them
-//!   explicitly.
+//!   step. Adaptive RED's automatic `weight` and thresholds are not implemented.
 //!
 //! # Example
 //! ```toml
@@ -65,7 +61,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks at random as the average queue grows, blind to flows",
@@ -86,17 +82,16 @@ pub struct Spec {
     pub queue: Queueing,
     /// Whether the queue is averaged in packets or in bytes.
     ///
-    /// In bytes the probability is also scaled by packet length. FABA's and Suter's papers use
-    /// packets.
+    /// In bytes the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The packet length to which the probability applies unscaled.
     ///
-    /// In bytes, the probability is scaled in proportion to the packet's length, as in Floyd and
-    /// Jacobson, section 7, where this is the longest packet's. In ns-2 it is `mean_pktsize_`,
-    /// whose default is 500 B. In bytes, thresholds in packets count packets of this length. In
-    /// either measure, the average decays by the number of packets of this length that an idle link
-    /// could have sent.
+    /// In bytes, the probability is scaled in proportion to the packet's length. In Floyd and
+    /// Jacobson, section 7, the unscaled length is the longest packet's. In ns-2 it is
+    /// `mean_pktsize_`, whose default is 500 B. In bytes, thresholds in packets count packets of
+    /// this length. In either measure, the average decays by the number of packets of this length
+    /// that an idle link could have sent.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// The average below which there is no signal.
@@ -123,19 +118,18 @@ pub struct Spec {
         source = "Floyd and Jacobson; ns-2 until 2001-12-29."
     )]
     pub weight: Option<f64>,
-    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
+    /// Whether the probability rises from `max_probability` at the upper threshold to 1 at twice
     /// that threshold.
     ///
-    /// The rise starts from `max_probability` at the upper threshold (Floyd 2000; ns-2 since
-    /// 2001-04-23). True best reproduces FABA's printed RED row.
+    /// This is from Floyd 2000, and in ns-2 since 2001-04-23. If false, the probability jumps to 1
+    /// at the upper threshold.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
     /// most 1/p (the paper of 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and was used to
-    /// calibrate FABA's RED row. False is the paper of 1993, which signals three times as often at
-    /// the same average.
+    /// See `Spreading`. True is ns-2's default. False signals three times as often at the same
+    /// average.
     #[parameter(default = true)]
     pub wait: Option<bool>,
     /// The decay of the average while the link idles.
@@ -143,7 +137,7 @@ pub struct Spec {
     /// See `IdleRule`. The rules differ negligibly.
     #[parameter(default = IdleRule::Ns2)]
     pub idle_rule: Option<IdleRule>,
-    /// Whether no early signal is given while at most one packet (or byte) waits.
+    /// Whether an arrival that finds at most one packet (or byte) waiting gets no early signal.
     ///
     /// The arrival is not counted, as in ns-2.
     #[parameter(default = true)]
@@ -165,7 +159,7 @@ pub struct Spec {
     pub adapt_interval: Option<Quantity<Duration>>,
     /// The largest step up of `max_probability`.
     ///
-    /// A step up is also at most a quarter of `max_probability`, as in Adaptive RED.
+    /// As in Adaptive RED, a step up is also at most a quarter of `max_probability`.
     #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
     pub adapt_increase: Option<f64>,
     /// The factor by which a step down multiplies `max_probability`.
@@ -234,8 +228,7 @@ impl Spreading {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
-    /// names.
+    /// The parameters, or their defaults. Thresholds are in the unit of `measure`.
     pub given: Checked,
     /// The probability as a function of the average; with an adaptation, its initial form.
     pub ramp: Ramp,
@@ -243,7 +236,7 @@ pub struct Config {
     pub adaptation: Option<Adaptation>,
     /// The rule that spreads signals.
     pub spreading: Spreading,
-    /// The mean packet on the wire, in bytes: by default the site's typical packet.
+    /// The mean packet on the wire, in bytes.
     pub packet_bytes: u32,
     /// The link's rate, from which the capacity of an idle link follows.
     pub rate: Rate,
@@ -267,8 +260,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The ramp. In bytes, a threshold in packets counts mean packets, but a buffer in packets
-    /// counts the site's typical packets.
+    /// In bytes, a threshold in packets counts mean packets, but a buffer in packets counts the
+    /// site's typical packets.
     fn ramp(
         &self,
         given: &Checked,
@@ -291,8 +284,8 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The error for crossed thresholds. It refuses a threshold that was given, and states the
-    /// other; if neither was given, it refuses the buffer.
+    /// Refuses a threshold that was given, and states the other. If neither was given, refuses the
+    /// buffer.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -324,7 +317,7 @@ fn adaptation(given: &Checked, ramp: &Ramp) -> Adaptation {
     }
 }
 
-/// Random early detection. See the [module](self).
+/// The dropper of [RED](self).
 #[derive(Debug)]
 pub struct Red {
     config: Config,
@@ -359,8 +352,7 @@ impl Red {
         self.average
     }
 
-    /// Updates the average with the queue that an arrival meets. Returns the queue, in packets or
-    /// bytes as configured.
+    /// Returns the queue, in packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
         let queue = self.config.given.measure.of(buffer.backlog());
@@ -374,7 +366,6 @@ impl Red {
         self.average < self.config.ramp.min || (self.config.given.spare_short_queue && queue <= 1.0)
     }
 
-    /// The early decision on an arrival that met `queue`.
     #[inline]
     pub(crate) fn test(&mut self, packet: &Packet, queue: f64, buffer: &Buffer) -> Verdict {
         self.count += 1;
@@ -383,12 +374,11 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // In a full buffer the early decision is void: `victim` drops the packet, so that the
-        // reported cause is right.
+        // If the buffer is full, `victim` drops the packet, so that the reported cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 
-    /// The probability of a signal at the upper threshold, as configured or as adapted so far.
+    /// The signal probability at the upper threshold, as adapted so far.
     pub fn max_probability(&self) -> f64 {
         self.config.ramp.max_probability
     }
@@ -447,7 +437,6 @@ impl Red {
             Measure::Packets => spreading.probability(p, self.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, self.count_bytes / u64::from(packet_bytes));
-                // A probability of 1 is not scaled, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         };

@@ -13,17 +13,17 @@ pub enum OverloadRule {
     Clamp,
     /// Every arrival is dropped.
     Drop,
-    /// No packet is dropped, as in a program that takes the logarithm of a negative number and
-    /// compares the result.
+    /// No packet is dropped, as in a program without an overload rule: any comparison with the
+    /// logarithm of a negative number is false.
     NanNoDrop,
 }
 
-/// The three functions of the paper's section 3, with their shared constants.
+/// The functions of the paper's section 3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     /// B' = (1 - gamma) B: the virtual capacity of a link of capacity B, in packets per second.
     pub virtual_capacity: f64,
-    /// The gain of the law: alpha / (1 - beta), in packets per second squared.
+    /// alpha / (1 - beta), in packets per second squared.
     pub gain: f64,
     /// The parameters as given, or their defaults.
     pub given: Checked,
@@ -36,8 +36,7 @@ impl Law {
         -libm::expm1(-self.given.steepness * sessions) * self.virtual_capacity
     }
 
-    /// The number of sessions that should fill `rate`: the inverse of
-    /// [`utilization`](Law::utilization).
+    /// The inverse of [`utilization`](Law::utilization).
     #[inline]
     pub fn sessions(&self, rate: f64) -> f64 {
         -libm::log1p(-rate / self.virtual_capacity) / self.given.steepness
@@ -66,7 +65,7 @@ impl Law {
         }
     }
 
-    /// The rate from which [`probability`](Law::probability) gives way to the overload rule.
+    /// The rate from which the overload rule applies instead of [`probability`](Law::probability).
     pub fn reach(&self) -> f64 {
         match self.given.overload_rule {
             OverloadRule::Clamp => (1.0 - self.given.epsilon) * self.virtual_capacity,
@@ -74,7 +73,7 @@ impl Law {
         }
     }
 
-    /// The packets to drop per arrival at rates from the [`reach`](Law::reach) on.
+    /// The packets to drop per arrival at a rate of [`reach`](Law::reach) or more.
     pub(crate) fn drops_beyond(&self) -> f64 {
         match self.given.overload_rule {
             OverloadRule::Clamp => self.probability(self.reach()),

@@ -4,21 +4,19 @@
 //! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', where c
 //! is a steepness and B' is a little below the capacity. The inverse of b gives the number of
 //! sessions from the measured rate. At the probability p = alpha / (1 - beta) (n / b)^2, TCP's
-//! losses balance its growth: alpha is the growth of a session's rate, and beta is the fraction
-//! that a session keeps after a loss. Each arrival is dropped (or marked) with probability p. If p
-//! is above 1, p packets are dropped for each arrival, the newest first.
+//! losses balance its growth (see `alpha` and `beta`). Each arrival is dropped (or marked) with
+//! probability p. If p is above 1, p packets are dropped for each arrival, the newest first.
 //!
 //! With `ecn = "mark"`, a p above 1 signals the arrival, then the newest unmarked packets.
 //!
 //! # Why
-//! RQM signals congestion from the rate only, before a queue has built up, and keeps no state per
-//! flow. In the paper's fluid model all sessions converge to equal rates. On a real link the
-//! measured rate is nearly always beyond the pole of the law, so the rule for overload decides
-//! nearly everything.
+//! RQM signals congestion before a queue has built up. In the paper's fluid model all sessions
+//! converge to equal rates. On a real link the measured rate is nearly always beyond the pole of
+//! the law, so the rule for overload decides nearly everything.
 //!
 //! # State and cost
-//! One rate, one queue length and one time for all flows. O(1) per packet, sometimes with a
-//! logarithm. With marking, each arrival inspects at most 64 waiting packets.
+//! One rate, one queue length and one time for all flows. O(1) per packet. With marking, each
+//! arrival inspects at most 64 waiting packets.
 //!
 //! # Source (section, equation)
 //! J. Edmonds, S. Datta, P. Dymond and K. Ali, "RQM: A new rate-based active queue management
@@ -26,21 +24,16 @@
 //!
 //! # Where we differ
 //! - Step 1 of figure 1 measures the growth of the queue, although section 3 means the total
-//!   sending rate. The default adds the capacity to the growth while the queue is not empty;
-//!   `estimator = "printed"` follows the figure.
+//!   sending rate: see `estimator`.
 //! - Step 4 uses the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
 //!   rate is used here.
 //! - One sentence of the paper prints p without the square that every derivation has.
 //! - The paper does not cover rates at and beyond the virtual capacity B': see `overload_rule`.
-//!   Under `clamp` the estimate of n at such rates is ln(1 / epsilon) / c, whatever the number of
-//!   sessions. With the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per
-//!   second, where 2 is alpha / (1 - beta). Below 30 packets per second, p would be above 1 and
-//!   refuse every arrival while any packet waits. So under `clamp` p never exceeds `clamp_limit`.
-//!   The default limit has an effect below 42 packets per second; a limit of 1e6 has none.
-//! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
-//! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
-//!   packet that cannot carry a mark is dropped instead.
-//! - No number is drawn if the fractional part of p is 0.
+//!   Under `clamp` with the other defaults, a link below 30 packets per second would refuse every
+//!   arrival while any packet waits. So `clamp_limit` bounds p. The default limit matters only on
+//!   links below 42 packets per second.
+//! - Simultaneous arrivals are one measurement.
+//! - With marking, a packet that cannot carry a mark is dropped instead.
 //!
 //! # Example
 //! ```toml
@@ -68,7 +61,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "guesses the number of sessions from the rate, and drops as much as TCP needs to share it",
@@ -89,8 +82,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit of rates.
     ///
-    /// Either packets or bytes (in typical packets). With bytes, the probability is also scaled by
-    /// packet length.
+    /// With bytes (in typical packets), the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
     /// The growth of a session's rate.
@@ -180,7 +172,7 @@ pub struct Config {
     pub capacity: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// If p is above 1, are packets other than the arrival marked, rather than dropped?
+    /// If p is above 1, are waiting packets marked, rather than dropped?
     pub marks: bool,
 }
 
@@ -222,7 +214,7 @@ impl Checked {
 /// The maximum number of waiting packets that an arrival inspects in search of an unmarked packet.
 const MAX_LOOKED_AT: u32 = 64;
 
-/// The rate-based law. See the [module](self).
+/// The dropper of [RQM](self).
 #[derive(Debug)]
 pub struct Rqm {
     config: Config,
@@ -237,8 +229,7 @@ pub struct Rqm {
     others: Others,
 }
 
-/// The waiting packets to signal together with the arrival: how many are still wanted, where to
-/// look next, and how many were inspected.
+/// The search for waiting packets to signal together with the arrival.
 #[derive(Clone, Copy, Debug, Default)]
 struct Others {
     wanted: u32,
@@ -284,7 +275,7 @@ impl Rqm {
         if self.is_overloaded() { self.drops_beyond } else { self.config.law.probability(self.rate()) }
     }
 
-    /// The fraction of arrivals so far that found a rate beyond the range of the law, from 0 to 1.
+    /// The fraction of arrivals so far at which the rate was [`Law::reach`] or more, from 0 to 1.
     pub fn overloaded(&self) -> f64 {
         if self.arrivals == 0 { 0.0 } else { self.overloaded as f64 / self.arrivals as f64 }
     }
@@ -317,7 +308,8 @@ impl Rqm {
             Measure::Bytes => self.typical(packet.len.into()),
         };
         if self.most_below * scale < 1.0 && !self.is_overloaded() {
-            // The number drawn usually exceeds any possible p, so the logarithm is seldom needed.
+            // The number drawn usually exceeds `most_below`, so the logarithm in `probability` is
+            // seldom needed.
             let drawn = self.rng.uniform();
             return u32::from(drawn < self.most_below * scale && drawn < self.probability() * scale);
         }
@@ -327,7 +319,7 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// The newest unmarked packet that earlier searches for the same arrival did not reach.
+    /// Continues the arrival's search for unmarked packets, from newer to older.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

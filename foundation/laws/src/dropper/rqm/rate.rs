@@ -1,5 +1,4 @@
-//! Steps 1 to 3 of the paper's figure 1: the arrival rate, from the queue and the time at each
-//! arrival.
+//! Steps 1 to 3 of the paper's figure 1: the arrival rate.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -11,8 +10,8 @@ use fairwire_parameters::word;
 pub enum Estimator {
     /// (q - q') / (t - t'), as in figure 1: the growth rate of the queue, not the arrival rate.
     Printed,
-    /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') otherwise: the
-    /// admitted rate.
+    /// The admitted rate: B + (q - q') / (t - t') if neither arrival found the queue empty,
+    /// otherwise arrivals / (t - t').
     #[default]
     SlopePlusCapacity,
     /// The offered rate: arrivals and time are smoothed separately, then divided.
@@ -21,7 +20,7 @@ pub enum Estimator {
     Window,
 }
 
-/// The queue and the time at an arrival, from which the rate is measured.
+/// The queue and the time at an arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSample {
     /// Its arrival time.
@@ -40,7 +39,7 @@ pub struct Meter {
     keep: f64,
     window: Duration,
     rate: f64,
-    /// The queue and the time at the last measurement, and the amount that arrived then.
+    /// The last measurement; its `amount` sums simultaneous arrivals.
     last: Option<QueueSample>,
     offered: f64,
     elapsed: f64,
@@ -125,7 +124,6 @@ impl Meter {
         self.offered += seen.amount;
     }
 
-    /// Smooths over the window that has ended and, in one step, over all empty windows after it.
     fn close(&mut self, now: Time) {
         self.smooth(self.offered / self.window.secs());
         self.offered = 0.0;

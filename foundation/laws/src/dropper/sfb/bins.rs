@@ -1,11 +1,11 @@
-//! The bins: on each level, the flows of a bin share its backlog and probability.
+//! The bins. A flow has one on each level. The flows of a bin share its backlog and probability.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::rng::mix;
 use fairwire_core::{Buffer, FlowHash};
 
-/// One bin: its backlog and its probability.
+/// One bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
     /// p_m: the probability for the flows of this bin.
@@ -25,7 +25,7 @@ pub struct Steps {
     pub decrease: f64,
 }
 
-/// The least probability and the least backlog of a flow's bins.
+/// The least values over a flow's bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Least {
     /// The lowest probability over the levels.
@@ -34,7 +34,7 @@ pub struct Least {
     pub backlog: u64,
 }
 
-/// A set of bins: `per_level` on each level, and the key of the hash that picks a bin per level.
+/// `per_level` bins on each level, and the hash key that picks one per level.
 #[derive(Debug)]
 pub struct Bins {
     bins: Box<[Bin]>,
@@ -43,8 +43,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// An empty set of `levels` times `per_level` bins. With at most 8 levels and 256 bins per
-    /// level, a hash of 64 bits gives independent bins.
+    /// `levels` times `per_level` empty bins. With at most 8 levels of at most 256 bins, a hash of
+    /// 64 bits picks bins independently on each level.
     pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
         let bins = vec![Bin::default(); (levels * per_level) as usize].into();
         Bins { bins, per_level: per_level.into(), key }
@@ -57,8 +57,8 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is read as a fraction in [0, 1). Its digits to the base `per_level` pick the bins,
-    /// and are independent while bits of the hash remain.
+    /// The hash is read as a fraction in [0, 1), whose digits to the base `per_level` pick the
+    /// bins.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
@@ -86,7 +86,7 @@ impl Bins {
         least
     }
 
-    /// Counts an `amount` of `flow` that has entered or left.
+    /// Adds `amount` to each bin of `flow`, or subtracts it if not `inside`.
     #[inline]
     pub fn tracked(&mut self, flow: FlowHash, amount: u64, inside: bool) {
         for bin in self.of(flow) {
@@ -98,7 +98,6 @@ impl Bins {
         }
     }
 
-    /// Restarts under another key with all probabilities 0, and counts the backlog anew.
     pub(crate) fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
         self.key = key;
         self.bins.fill(Bin::default());

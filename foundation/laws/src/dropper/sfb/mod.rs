@@ -8,14 +8,13 @@
 //!
 //! # Why
 //! An unresponsive flow drives all its bins to 1. A responsive flow shares some of these bins, but
-//! hardly ever all. So few bins distinguish many flows. The hash changes periodically, so no flow
-//! shares an unresponsive flow's bins for long. The next set of bins learns before it takes over,
-//! so no unresponsive flow escapes.
+//! hardly ever all. The hash changes periodically, so no flow shares an unresponsive flow's bins
+//! for long. The next set of bins learns before it takes over, so no unresponsive flow escapes.
 //!
 //! # State and cost
-//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of
-//! flows. O(1) per packet. Once per `rehash_interval`, the arrival that starts a warm-up counts all
-//! n waiting packets under the new hash, O(n).
+//! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default. O(1) per packet. Once per
+//! `rehash_interval`, the arrival that starts a warm-up counts all n waiting packets under the new
+//! hash, O(n).
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
@@ -23,22 +22,16 @@
 //! the Linux kernel's `sch_sfb`.
 //!
 //! # Where we differ
-//! - By default, sizes of bins scale with the buffer. Linux's sizes must be set explicitly.
+//! - By default, sizes of bins scale with the buffer, unlike Linux's.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
-//!   such a bin only raises the probability. An arrival is dropped only if all its bins are above
-//!   `bin_limit`.
+//!   an arrival is dropped only if all its bins are above `bin_limit`.
 //! - A bin's probability rises if its backlog is above `bin_size`, as in the paper. In Linux a
 //!   backlog equal to the size suffices.
-//! - BLUE's freeze time is absent, as in the paper's pseudo-code.
-//! - The bin on each level is a digit of one keyed hash of 64 bits. The key is drawn from the
-//!   discipline's random stream.
-//! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
-//!   nanoseconds.
+//! - The penalty box is one bucket for all flows in it, as in Linux.
 //! - The second set learns from the traffic that the first set admits, as in Linux. So even with a
-//!   warm-up, a flow in the penalty box gains for about a second after a change of the hash.
+//!   warm-up, a change of the hash frees a flow from the penalty box for about a second.
 //! - After several `rehash_interval`s without packets, only the last two or three changes are
 //!   applied.
-//! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
 //! ```toml
@@ -70,7 +63,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// The description of this discipline in the catalogue.
+/// This discipline's catalogue entry.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
@@ -91,7 +84,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which bins count.
     ///
-    /// Either packets or bytes; with bytes the probability is also scaled by packet length.
+    /// With bytes, the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// The number of levels.
@@ -110,7 +103,7 @@ pub struct Spec {
         source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
     )]
     pub bin_size: Option<Quantity<Level>>,
-    /// The backlog limit: an arrival is dropped if all bins of its flow are above it.
+    /// The backlog limit of a bin: an arrival is dropped if all bins of its flow exceed it.
     #[parameter(
         unset = "1.25 times `bin_size`",
         source = "Linux, whose 25 packets are 1.25 times its size."
@@ -118,15 +111,16 @@ pub struct Spec {
     pub bin_limit: Option<Quantity<Level>>,
     /// The step by which a bin's probability rises.
     ///
-    /// The default is that of the Linux kernel. The command `tc` sets 1/2000 instead.
+    /// The default is the Linux kernel's; `tc` sets 1/2000.
     #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// The step by which a bin's probability falls.
     ///
-    /// The default is that of the Linux kernel. The command `tc` sets 1/20000 instead.
+    /// The default is the Linux kernel's; `tc` sets 1/20000.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The penalty box's limit for all flows at probability 1 together, in packets per second.
+    /// The rate at which the penalty box lets packets through, in packets per second, for all its
+    /// flows together.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
     /// The number of packets that the penalty box lets through at once.
@@ -135,7 +129,7 @@ pub struct Spec {
     /// The time between changes of the hash.
     #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
     pub rehash_interval: Option<Quantity<Duration>>,
-    /// The time before a change in which the second set of bins learns alongside the first; at most
+    /// The time before a change of the hash in which the second set of bins learns; at most
     /// `rehash_interval`.
     #[parameter(
         unset = "a tenth of `rehash_interval`",
@@ -144,9 +138,8 @@ pub struct Spec {
     pub warmup_time: Option<Quantity<Duration>>,
     /// The probability above which packets are dropped rather than marked.
     ///
-    /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
-    /// penalty box, which drops. Above 0.5 Linux splits the probability p: it drops the fraction 2
-    /// (p - 0.5) of all arrivals, and marks the fraction 1 - p. This split is not available here.
+    /// The paper has no such limit: a flow that ignores marks reaches the penalty box, which drops.
+    /// In Linux, part of the signals are drops above 0.5.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -160,11 +153,11 @@ pub struct Config {
     pub given: Checked,
     /// How probabilities move.
     pub steps: Steps,
-    /// The backlog limit: an arrival is dropped if all bins of its flow are above it.
+    /// The backlog limit of a bin: an arrival is dropped if all bins of its flow exceed it.
     pub bin_limit: u64,
     /// The time in which the penalty box lets one packet through.
     pub penalty_interval: Duration,
-    /// The time before a change in which the second set of bins learns alongside the first.
+    /// The time before a change of the hash in which the second set of bins learns.
     pub warmup_time: Duration,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -187,9 +180,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in integer packets or bytes. A number of packets as given
-    /// is rounded down, which changes nothing: an integer backlog above 77 packets is also above
-    /// 77.5.
+    /// The size of a bin and its limit, in integer packets or bytes. Rounding a given number of
+    /// packets down changes nothing: an integer backlog above 77 is also above 77.5.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
@@ -222,12 +214,11 @@ impl Spec {
     }
 }
 
-/// Stochastic fair BLUE. See the [module](self).
+/// The dropper of [SFB](self).
 #[derive(Debug)]
 pub struct Sfb {
     config: Config,
     rng: Rng,
-    /// The bins by which arrivals are judged.
     bins: Bins,
     /// The bins that take over at the next change of the hash; updated while `is_warming`.
     next_bins: Bins,
@@ -237,7 +228,8 @@ pub struct Sfb {
     penalty: Penalty,
 }
 
-/// The penalty box. Its credit is saved time, of which each packet spends `interval`.
+/// The penalty box. Its credit is time saved, at most `most`. Each packet let through costs
+/// `interval`.
 #[derive(Debug)]
 struct Penalty {
     interval: Duration,
@@ -281,7 +273,7 @@ impl Sfb {
         }
     }
 
-    /// The current bins, for tests and pictures.
+    /// The current bins.
     pub fn bins(&self) -> &Bins {
         &self.bins
     }

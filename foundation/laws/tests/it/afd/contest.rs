@@ -1,12 +1,10 @@
-//! Constant-rate flows at one link: figure 6 of the paper, weights, and packets of different
-//! lengths.
+//! Constant-rate flows at one link.
 
 use crate::built;
 use fairwire_core::units::Amount;
 use fairwire_core::{Ecn, Ignore, Packet, Rate, Seed, Time, Transmitter};
 use fairwire_laws::Site;
 
-/// A link, and the size of its typical packet.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     pub bps: u64,
@@ -24,7 +22,6 @@ pub(super) struct Sender {
     pub ecn: Ecn,
 }
 
-/// The shares of `link` that senders get from the discipline `name` with the settings `typed`.
 pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) -> Vec<f64> {
     let (rate, [from_ns, end_ns]) =
         (Rate::from_bps(link.bps).expect("not zero"), link.ms.map(|ms| ms * 1_000_000));
@@ -116,8 +113,7 @@ fn exact_rates_give_figure_6_too() {
 
 #[test]
 fn a_class_of_twice_the_weight_gets_twice_the_rate() {
-    // Twenty flows that all need more than their share: 10 of weight 1 and 10 of weight 2 share 10
-    // Mbit/s.
+    // All flows need more than their share.
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, 1000, if i < 10 { 0 } else { 7 })).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = groups(&contest(name, "weights = { 7 = 2.0 }", &senders));
@@ -135,8 +131,8 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // The plain flow table is biased against flows with many samples. At an equal rate, flows
-        // of short packets have three times as many samples as flows of long ones.
+        // The plain flow table is biased against flows with many samples. Flows of short packets
+        // have three times as many.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");

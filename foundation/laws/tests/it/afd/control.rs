@@ -72,8 +72,8 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // Each of the 160 steps subtracts (beta - alpha) (300 - 50) = 25, where 300 is the queue and 50
-    // the target; the first subtracts more.
+    // The queue is 300 and the target 50. So each of the 160 steps subtracts at least (beta -
+    // alpha) (300 - 50) = 25.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

@@ -1,5 +1,4 @@
-//! The elephant trap: the flows that become elephants, their rates, and the flows that are
-//! forgotten.
+//! The elephant trap.
 
 use super::site;
 use fairwire_core::units::{Amount, Level};
@@ -10,8 +9,6 @@ use fairwire_laws::spec::{Measure, Quantity};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Periods are 100 ns. A flow is an elephant from 1000 bytes on, and forgotten below 50 bytes in a
-/// period.
 const TRAP: Trap = Trap {
     age_period: Duration::from_ns(100),
     elephant_threshold: 1000.0,
@@ -39,8 +36,8 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // After a quarter of the next period, three quarters of the last period's bytes still count.
-    // 1e-9 allows for the rounded reciprocal of a period.
+    // At 125 ns, three quarters of the last period's 1000 bytes count; at 250 ns, half of the last
+    // period's 600. 1e-9 allows for the rounded reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
     assert_eq!(arrival(&mut trap, &mut rng, 1, 100, 400), 0.0, "and it is a stranger again");
@@ -70,8 +67,8 @@ fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // All flows are idle when single packets begin to arrive. Every few packets, the trap's hand
-    // completes a circle of the table and removes the idle flows.
+    // Flows 1 and 2 are idle. The trap's hand circles the table every few packets, and removes
+    // them.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }
@@ -129,8 +126,7 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    // 100 packets leave in 8 us. A step would take a twentieth of this, 0.4 us, but takes at least
-    // 1 us.
+    // 100 packets leave in 8 us. A twentieth of this is 0.4 us, but the interval is at least 1 us.
     assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }
@@ -138,13 +134,11 @@ fn defaults_follow_the_link_and_the_measure() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Compares the amount that each flow sent with a plain list of all packets.
     #[test]
     fn elephants_rates_agree_with_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
-        // No flow is forgotten for sending little. Flows are forgotten only for entire idle
-        // periods, which the list knows too.
+        // With these thresholds, no flow is forgotten, and each is an elephant.
         let mut trap = Elephants::new(Trap { age_threshold: 0.0, elephant_threshold: 1.0, ..TRAP });
         let (mut rng, mut now, mut sent) = (Seed(1).stream("exact"), 0, HashMap::<(u64, u64), u32>::new());
         for (flow, size, wait) in packets {

@@ -143,7 +143,6 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
-/// A random flow out of the first 4, 40, 8 or 100. This number of flows changes every 700 packets.
 /// Low flow numbers are more frequent.
 fn flow(rng: &mut Rng, frame: u32) -> u64 {
     let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
@@ -217,14 +216,13 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // After two strikes the flow may not send until it has fewer packets waiting than the average
-    // flow. Here the average flow has one packet.
+    // After two strikes a flow may send only with fewer packets waiting than the average flow,
+    // which here has one.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");
     }
     assert_eq!(offered(&mut queue, 2, 10), [IN; 10], "another flow may");
-    // When the flow's last packet leaves, its strikes are forgotten.
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(key(&queue), None);
     assert_eq!(offered(&mut queue, 1, 10), [IN; 10]);
@@ -234,7 +232,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
 #[test]
 fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike() {
     for many_flow_support in [true, false] {
-        // With a weight of 1 the average is the queue, so the thresholds are 10 and 20 packets.
+        // With a weight of 1, the thresholds of 10 and 20 packets apply to the queue itself.
         let mut config = config(many_flow_support, Measure::Packets);
         config.given.weight = 1.0;
         let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));

@@ -1,5 +1,4 @@
-//! Links and packets that the paper does not test: light classes, long packets, fast links with
-//! small buffers, and marks.
+//! Links and packets that the paper does not test.
 
 use super::contest::{Link, Sender, shares};
 use fairwire_core::units::Amount;

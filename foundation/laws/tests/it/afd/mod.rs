@@ -12,7 +12,7 @@ mod sample;
 use fairwire_core::units::Amount;
 use fairwire_laws::Site;
 
-/// A site with a link of 10 Mbit/s and packets of 1000 bytes.
+/// A site on a link of 10 Mbit/s.
 fn site(buffer: Amount) -> Site<'static> {
     Site { packet_bytes: 1000, stream: "afd", ..crate::site(buffer) }
 }

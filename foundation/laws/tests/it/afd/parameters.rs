@@ -1,4 +1,4 @@
-//! The allowed parameters of the four forms of AFD, and their defaults.
+//! The allowed parameters and defaults of AFD's four forms.
 
 use super::site;
 use fairwire_catalogue::{self as catalogue};

@@ -20,7 +20,7 @@ enum Variant {
     Nft,
 }
 
-/// A row of the flow table: the flow, the number of its samples, and their size.
+/// The flow, the number of its samples, and their size.
 type Row = (u64, u32, u64);
 
 struct Reference {
@@ -95,8 +95,8 @@ impl Reference {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // The drawn number is the index of a sample, counted over the flows of the set in their
-        // order. The last flow of the set takes the position of a flow that leaves it.
+        // `nth` is the index of a sample among all samples of the set's flows, in the order of the
+        // set. When a flow leaves the set, the set's last flow takes its position.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -121,7 +121,6 @@ impl Reference {
             let members = self.set.clone();
             self.decrement(victim, self.table[at].2 / u64::from(self.table[at].1));
             if self.set.len() < members.len() {
-                // The last flow of the set takes the position of the flow that left.
                 let place = members.iter().position(|&m| m == victim).expect("was in the set");
                 self.set = members;
                 self.set.swap_remove(place);
@@ -143,7 +142,6 @@ impl Reference {
         let kept: u64 = self.table.iter().map(|row| row.2).sum();
         let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
         if most != self.most {
-            // m_fair remains the same fraction of `most`, its maximum.
             self.m_fair = (self.m_fair * (most / self.most)).min(most);
             self.most = most;
         }
@@ -173,8 +171,8 @@ impl Reading for Reference {
 /// The class of flows 0, 4 and 8.
 const WEIGHTED: u32 = 0;
 
-// With the published gains m_fair is often an integer, and rounding would then decide whether m is
-// above it.
+// Slightly off the published gains, with which m_fair is often an integer: rounding would decide
+// whether m is above it.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
 

@@ -1,4 +1,4 @@
-//! The choice of the flow that loses a sample: the examples of the paper's text and its table 1.
+//! Which flow loses a sample: the paper's examples and table 1.
 
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;
@@ -11,7 +11,6 @@ fn sample(flow: u64) -> Sample {
     Sample { flow: flow.into(), size: 1 }
 }
 
-/// The samples of figure 3: flows 1, 2 and 3 have 2, 6 and 4 of 12.
 fn figure3<R: Record>(record: R, rng: &mut Rng) -> Sampled<R> {
     let mut sampled = Sampled::new(Sampling { samples: 12, probability: 1.0, typical: 1 }, record);
     for (flow, samples) in [(1, 2), (2, 6), (3, 4)] {
@@ -22,7 +21,6 @@ fn figure3<R: Record>(record: R, rng: &mut Rng) -> Sampled<R> {
     sampled
 }
 
-/// The number of samples that flows 1, 2 and 3 of figure 3 have lost.
 fn lost<R: Record>(sampled: &Sampled<R>) -> [u64; 3] {
     let counts = sampled.counts();
     [2 - counts.of(1.into()), 6 - counts.of(2.into()), 4 - counts.of(3.into())]
@@ -66,8 +64,8 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // In figure 4, a = 0.5 and s = 1. A set then loses u samples: 1 if it holds flow 1, 3 if it
-    // holds flow 2, and 2 if it holds flow 3.
+    // In figure 4, a = 0.5 and s = 1: a set is one flow, which loses half of its samples. Flow 1
+    // loses 1, flow 2 loses 3, flow 3 loses 2.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {
@@ -86,8 +84,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // Over 12 000 sets, the standard deviation is 0.0043 for the fraction of sets, and less than
-    // 1.5 times that for the fraction of samples.
+    // Over 12 000 sets, the standard deviation of a flow's fraction of the sets is 0.0043. That of
+    // its fraction of the samples is less than 1.5 times as large.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -116,15 +114,12 @@ struct Table1 {
     lost: [f64; 5],
     /// N_s: sets drawn in b updates.
     sets: f64,
-    /// At every fiftieth update, `victims` counts the flow that lost a sample, and `expected` adds
-    /// m_i / b.
+    /// At every fiftieth update, `victims` counts the loser, and `expected` adds m_i / b.
     victims: [f64; 5],
     expected: [f64; 5],
 }
 
 impl Table1 {
-    /// The chi-square distance of the victims from the shadow buffer's choice, with 4 degrees of
-    /// freedom.
     fn chi2(&self) -> f64 {
         self.victims.iter().zip(self.expected).map(|(n, expected)| (n - expected).powi(2) / expected).sum()
     }
@@ -137,8 +132,6 @@ fn theory(group: usize) -> f64 {
     f64::from(B) * f64::from(RATES[group]) / 13_500.0
 }
 
-/// The flow of a random packet. The paper's 50 flows are numbered 10 times the group plus the
-/// number in the group.
 fn random_flow(rng: &mut Rng) -> u64 {
     let mut at = rng.below(1350);
     for (group, rate) in RATES.iter().enumerate() {
@@ -204,17 +197,18 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // The paper prints 180 sets from its simulation, and 167 from N/(as), which ignores that u, the
-    // number of samples that a set loses, is rounded down.
+    // The paper's simulation gives 180 sets. N/(as) gives 167, since it ignores that u, the samples
+    // that a set loses, is rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
         // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
         // the slowest flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
-        // Of 200 000 samples lost, the slowest group's number is exact to about 1 %.
+        // 200 000 samples are lost. The slowest group's number is exact to about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // The printed NPS are simulated. Both simulations have a sampling noise of a few percent.
+    // The printed NPS come from a simulation. That one and ours have a sampling noise of a few
+    // percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }

@@ -1,4 +1,4 @@
-//! Trees of disciplines, drained while some leaves are shaped, some idle and some full.
+//! Draining of trees with shaped, idle and full leaves.
 
 use super::{Classified, discipline, packet};
 use fairwire_core::{Discipline, Ignore, Time};

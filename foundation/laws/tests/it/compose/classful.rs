@@ -1,4 +1,4 @@
-//! The tree of classes against its oracle: guarantees, borrowing, weights, priorities and ceilings.
+//! The tree of classes against an oracle.
 
 use super::{Classified, assert_conserves, discipline, drop_front, packet, rate, site};
 use crate::built;
@@ -20,8 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class of a tree under test. Rates are in bit/s. Only leaves have a demand of their own; the
-/// demand of an inner class is the sum of the demands below it.
+/// A class under test; rates in bit/s. Only leaves have their own demand.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -101,7 +100,7 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// Offers each leaf its demand in packets of 1000 bytes. Returns the output of each leaf in bit/s.
+/// The output of each leaf, in bit/s, when it is offered its demand.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
     siblings.iter().for_each(|node| node.leaves(&mut leaves));
@@ -173,8 +172,7 @@ fn unused_capacity_of_a_leaf_goes_to_its_siblings_first() {
     };
     assert_eq!(shares(20e6), [3.0, 3.0, 4.0]);
     assert_eq!(shares(1e6), [1.0, 5.0, 4.0], "its sibling takes all of it, the class beside nothing");
-    // The leaves of the first class send little, so the rate that they leave unused moves up the
-    // tree.
+    // The leaves of class 1 offer 3 Mbit/s of its 6 Mbit/s, so the unused rate moves up the tree.
     let mut little = tree(1e6);
     little[0].below[1].demand = 2e6;
     assert_shares(&little);
@@ -208,18 +206,16 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
             sent[out.class as usize] += 1;
         }
     }
-    // Of 2500 packets, class 1 gets 500 by its guarantee. Of the other 2000, each of the three
-    // classes gets a third, 667. A burst may add or subtract 4.
+    // Of 2500 packets, class 1 gets 500 by its guarantee. Each class gets a third of the other
+    // 2000. A burst may add or subtract 4.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
 }
 
-/// The terms of a class: its weight, its priority, the fraction of the available guarantee that it
-/// takes, the ratio of its ceiling to its guarantee, and its demand.
 type Typed = (f64, u8, f64, Option<f64>, f64);
 
-/// Trees of two levels below the root. The guarantees of a tree do not exceed the link's rate.
+/// Trees of two levels below the root, whose guarantees fit the link's rate.
 fn tree() -> impl Strategy<Value = Vec<Node>> {
     let terms = (
         prop_oneof![Just(1.0), 0.25..4.0],                            // weight
@@ -259,7 +255,6 @@ proptest! {
     }
 }
 
-/// Four leaves in two classes, with ceilings, guarantees, and queues that push out.
 fn pushing_out(whole: Option<&str>) -> Classful {
     let spec: Spec = toml::from_str(&format!(
         "{}class = [{{ id = 1, ceiling = '3 Mbit/s' }}, {{ id = 2 }}, {{ id = 3, parent = 1, rate = '1 Mbit/s' }},
@@ -351,7 +346,7 @@ class = [
     }
 }
 
-/// The bytes that a permanently backlogged class sends from `from_s` to `to_s`, in seconds.
+/// Bytes that a permanently backlogged class sends.
 fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
     let [from, end] = [from_s, to_s].map(Duration::from_secs).map(|since| Time::ZERO + since);
     let (mut now, mut sent) = (from, 0);
@@ -369,20 +364,19 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // At its peak, twice its ceiling, the class drains its burst of 375 kB at 1 Mbit/s, in 3 s.
+    // The peak exceeds the ceiling by 1 Mbit/s, so the burst of 375 kB lasts for 3 s.
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // Each row is a start and an end in s, and the expected rate between them in Mbit/s. The peak's
-    // bucket and the last packet may add some bytes.
+    // A row is a start and an end in s, and the expected rate in Mbit/s. The peak's bucket and the
+    // last packet may add bytes.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
     }
 }
 
-/// The frames sent and the counts of signals, under a varying load with pauses.
 fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Events) {
     let (mut counts, mut sent, mut now) = (Events::default(), Vec::new(), 0);
     let mut rng = Seed(5).stream("traffic");
@@ -412,7 +406,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 
 #[test]
 fn an_emptied_leaf_learns_that_it_idles_while_others_send() {
-    // RED's average decays during the pause of its class, as it does on a dedicated link.
+    // While a class pauses, the average of its RED decays as on a dedicated link.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     let mut tree = discipline("classful", typed);
@@ -421,7 +415,7 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     }
     while tree.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     let before = gauge(&*tree, "average");
-    // 100 packets of 1000 bytes take 80 ms.
+    // The link could send 100 packets in 80 ms. The arrival is one more step of the average.
     let later = Time::from_ns(80_000_000);
     tree.enqueue(packet(20, 1000, 1, later), later, &mut Ignore);
     let expected = before * 0.99f64.powi(101);
@@ -460,8 +454,7 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// Eight leaves of the discipline called `name`, in pairs. If `is_later`, each leaf is built only
-/// when its first packet arrives. `made` counts the leaves that were built.
+/// If `is_later`, a leaf is built when its first packet arrives. `made` counts the built leaves.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -527,8 +520,8 @@ fn a_leaf_without_packets_is_never_built() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of leaves of the discipline called `name`. Each leaf has room for a thousand packets, and
-/// is built only when its first packet arrives.
+/// A tree of leaves that each have room for a thousand packets, and are built when their first
+/// packet arrives.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
         format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());
@@ -543,8 +536,6 @@ fn flat(name: &'static str, leaves: u32) -> Classful {
     Classful::new(config, contents).with_maker(Box::new(make))
 }
 
-/// Offers `each` packets of 1000 B to every class in `classes`, in turn. Returns the backlog in the
-/// leaf of each class.
 fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
     for frame in 0..each {
         for &class in classes {
@@ -579,18 +570,17 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // While the search for a leaf to free inspects each existing leaf once, a sixteenth more
-        // leaves are built.
+        // The tree keeps 50 leaves. A search for a leaf to free inspects at most 16 leaves, so a
+        // sixteenth more may exist.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));
-    // Leaves with backlog remain, however few idle leaves are kept.
+    // Leaves with backlog always remain.
     let all: Vec<u32> = (0..1000).collect();
     assert_eq!(offered(&mut tree, &all, 1), [1; 1000]);
     assert_eq!((tree.leaves_made(), tree.backlog().packets), (1000, 1000));
 }
 
-/// A discipline that counts its polls and never has a packet ready.
 struct Shut {
     polls: Arc<AtomicU32>,
     packets: u32,

@@ -1,4 +1,4 @@
-//! The conditioner: a marker for each class, in front of any discipline.
+//! The conditioner: a marker for each class.
 
 use super::{assert_conserves, discipline, packet};
 use crate::fate::Events;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 #[test]
 fn each_listed_class_has_its_own_marker_and_the_others_share_one() {
-    // No time passes, so no tokens arrive: the green bytes are the contents of the buckets. Strict
-    // priority by colour shows which are green.
+    // No time passes, so no tokens arrive: the green bytes are the contents of the buckets. Green
+    // packets leave first.
     let typed = "[conditioner]
 marker = { token-bucket = { burst = '3 kB' } }
 class = [{ id = 1 }, { id = 5, marker = { token-bucket = { burst = '1 kB' } } }]
@@ -28,7 +28,7 @@ discipline = { prio = { by = 'color', band = [{ of = [0] }, {}] } }";
 
 #[test]
 fn with_rio_inside_the_aggregate_within_its_contract_loses_least() {
-    // Two aggregates send 5 Mbit/s each on a link of 6 Mbit/s. Their contracts are 6 and 1 Mbit/s.
+    // Two aggregates send 5 Mbit/s each on a link of 6 Mbit/s.
     let typed = "[conditioner]
 class = [
   { id = 1, marker = { token-bucket = { rate = '6 Mbit/s' } } },

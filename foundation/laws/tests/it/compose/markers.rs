@@ -4,14 +4,12 @@ use super::rate;
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
-/// The number of tokens that arrived by `now`, one at a time: the `n`th arrives when `n` bytes at
-/// `bps` have passed.
+/// The tokens that arrive by `now`, in ns: one for each byte at `bps`.
 fn ticks(bps: u64, now: u64) -> u128 {
     u128::from(now) * u128::from(bps) / 8_000_000_000
 }
 
-/// Bursts and pauses of packets of 40 to 1500 bytes at about 8 Mbit/s: arrival in ns, length, and
-/// previous colour.
+/// Bursts and pauses at about 8 Mbit/s: arrival in ns, length, and previous colour.
 fn arrivals(seed: u64) -> Vec<(u64, u32, u8)> {
     let mut rng = Seed(seed).stream("arrivals");
     let mut now = 0;
@@ -80,7 +78,7 @@ fn green_bytes_never_exceed_rate_and_burst() {
         let mut sum = 0;
         for (to, len) in &green[i..] {
             sum += len;
-            // Fractions of a token at the ends of the interval add at most a byte.
+            // Fractions of a token add at most a byte.
             assert!(u128::from(sum) <= 5000 + ticks(3_000_000, to - from) + 1);
         }
     }
@@ -192,8 +190,7 @@ impl Window {
     }
 }
 
-/// The colours by RFC 2859, figure 3. With a peak rate that is never reached, the marker has two
-/// colours.
+/// The colours by RFC 2859, figure 3. An infinite `ptr` gives the two-colour marker.
 fn tsw_by_rfc(ctr: f64, ptr: f64, window: Duration, rng: &mut Rng, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let mut estimator = Window { avg_rate: ctr, t_front: 0.0, interval: window.secs() };
     let color = |&(now, len, _): &(u64, u32, u8)| {

@@ -26,7 +26,6 @@ fn site() -> Site<'static> {
     Site { packet_bytes: 1000, ..crate::site(Amount::Packets(40)) }
 }
 
-/// The discipline `name` with the settings given: `discipline("red", "[red]\ngentle = false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     build(name, &parameters, &site()).expect("allowed")
@@ -78,8 +77,7 @@ fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]
     Driver::new(Classified { inner, classes }).run(sequence);
 }
 
-/// Pushes out the oldest packet. One arrival may push out several packets, and drops may precede a
-/// sent packet.
+/// Pushes out the oldest packets, several if needed, until the arrival fits.
 struct DropFront;
 
 impl Dropper for DropFront {

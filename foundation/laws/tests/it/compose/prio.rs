@@ -29,7 +29,7 @@ proptest! {
         steps in prop::collection::vec((0u32..6, any::<bool>()), 0..300),
     ) {
         let mut prio = discipline("prio", THREE);
-        // The two bands without a buffer of their own share 40 packets, 20 each.
+        // Bands 0 and 2, which have no `buffer`, share 40 packets: 20 each.
         let (mut model, room) = ([VecDeque::new(), VecDeque::new(), VecDeque::new()], [20, 30, 20]);
         for (frame, (class, is_request)) in (0..).zip(steps) {
             if is_request {
@@ -108,8 +108,7 @@ band = [
 
 #[test]
 fn a_band_below_a_busy_one_learns_that_it_idles() {
-    // While the first band is never empty, RED's average in the second band decays as it does on a
-    // dedicated link.
+    // RED's average in the second band decays while only the first band sends, as on an idle link.
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);
@@ -121,7 +120,8 @@ band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
         prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
     }
     (0..9).for_each(|ms| assert!(prio.dequeue(at(ms), &mut Ignore).is_some()));
-    // 100 packets of 1000 bytes take 80 ms.
+    // The second band idles for 80 ms, the time of 100 packets. The new packet is one more step of
+    // the average.
     prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
     let expected = before * 0.99f64.powi(101);
     assert!(

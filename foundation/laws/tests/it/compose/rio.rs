@@ -24,8 +24,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // With `AtLeast`, marks stay below the rate that the edges of the adaptive token bucket (ATB)
-    // expect.
+    // The edges of the adaptive token bucket (ATB) expect more marks than `AtLeast` gives.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
@@ -175,7 +174,7 @@ fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
 
 #[test]
 fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
-    // On the arrival of a yellow packet, ns-2's rio.cc would not update the total.
+    // Unlike ns-2's rio.cc, RIO updates the total when a yellow packet arrives.
     assert_eq!(averages(Coupling::Coupled, 1), [0.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Coupled, 0), [10.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Decoupled, 1), [0.0, 20.0, 0.0]);
@@ -259,7 +258,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Yellow's upper threshold is half of the buffer, so yellow packets never fill the buffer.
+    // Yellow's upper threshold is half of the buffer, so yellow never fills it.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
@@ -270,7 +269,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
 #[test]
 fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured() {
     // With a weight of 1, the average is the backlog that an arrival meets. The 21st yellow packet
-    // meets 20 packets, yellow's threshold.
+    // meets 20 packets, which is yellow's upper threshold.
     let fates = |above_max, ecn| {
         let config = Config { given: Checked { weight: 1.0, above_max, ..Checked::default() }, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
@@ -283,7 +282,7 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
         let marked = counts.marked().iter().filter(|(_, cause)| *cause == Cause::Forced).count();
         [marked, counts.dropped_by(Cause::Forced), counts.dropped_by(Cause::Overflow)]
     };
-    // The 20 packets that fill the buffer are marked, and the next 160 find no room.
+    // `AboveMax::Mark` marks packets 21 to 40, which fill the buffer. The next 160 find no room.
     assert_eq!(fates(AboveMax::Mark, Ecn::Ect0), [20, 0, 160]);
     assert_eq!(fates(AboveMax::Drop, Ecn::Ect0), [0, 180, 0]);
     let deaf = fates(AboveMax::Drop, Ecn::NotEct);

@@ -1,4 +1,4 @@
-//! The shaper: its rate, its bursts, and the time at which it reports that a packet is ready.
+//! The shaper: its rate, its bursts, and `ready_at`.
 
 use super::{DropFront, assert_conserves, discipline, drop_front, packet, rate};
 use crate::fate::{Events, gauge};
@@ -16,8 +16,7 @@ fn shaper(rate: Rate) -> Shaper<Queue<Fcfs, DropFront>> {
     Shaper::new(queue, Transmitter::with_catch_up(rate, rate.time_to_send(BURST)))
 }
 
-/// The packets that leave when the shaper is polled at random times, often late and often too
-/// early: time in ns and length.
+/// The packets sent at random polls, often late or too early: time in ns and length.
 fn sent(rate: Rate, seed: u64) -> Vec<(u64, u64)> {
     let (mut shaper, mut rng) = (shaper(rate), Seed(seed).stream("polls"));
     let (mut now, mut sent) = (0, Vec::new());
@@ -46,8 +45,7 @@ proptest! {
             let mut before_last = 0;
             for (to, len) in &sent[i..] {
                 let came = u128::from(to - from) * u128::from(rate.bps()) / 8_000_000_000;
-                // All packets but the last were paid for. One byte allows for rounding at the two
-                // ends of the interval.
+                // The tokens cover all packets before the last. One byte allows for rounding.
                 prop_assert!(before_last <= u128::from(BURST) + came + 1, "{before_last} in {} ns", to - from);
                 before_last += u128::from(*len);
             }
@@ -78,10 +76,9 @@ fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
             let early = Time::from_ns(ready.ns() - 1);
             assert!(shaper.dequeue(early, &mut Ignore).is_none(), "a nanosecond early");
             now = ready;
-            // The burst left at once. From then on, each packet leaves as soon as its predecessors
-            // are paid for.
+            // The burst left at once. Each later packet leaves when its predecessors are paid for.
             let due = (bytes - BURST) * 8_000_000_000 / 3_333_333;
-            // The duration of the burst is rounded down, so times may differ by a nanosecond.
+            // The burst's duration is rounded down.
             assert!(
                 now.since(start).ns().abs_diff(due) <= 1,
                 "{bytes} bytes after {} ns",
@@ -130,8 +127,7 @@ fn a_shaper_faster_than_its_link_decides_as_its_inner_discipline() {
 
 #[test]
 fn an_empty_discipline_learns_that_it_idles_before_its_debt_is_paid() {
-    // One packet takes 80 ms at 100 kbit/s. The inner RED learns of the idle link at once, and its
-    // average decays from then on.
+    // One packet takes 80 ms. The average of the inner RED decays as soon as the link is idle.
     let typed = "[shaper]
 rate = '100 kbit/s'
 burst = '0 B'

@@ -29,7 +29,6 @@ fn tree(name: &'static str, classes: &str, is_later: bool) -> Classful {
     if is_later { tree.with_maker(Box::new(maker)) } else { tree }
 }
 
-/// Leaves of the discipline called `name`, each with its random stream.
 struct Leaves {
     name: &'static str,
     ids: Vec<u32>,
@@ -48,8 +47,7 @@ impl Maker for Leaves {
     }
 }
 
-/// Replaces `tree` with `next`, and offers `next` the packets of leaves that cannot remain. Returns
-/// the number of these packets.
+/// Replaces `tree` with `next`, and offers `next` the packets of leaves that cannot remain.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -67,11 +65,11 @@ fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) 
 
 const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = '5 MB' }";
 
-/// The pause before class 1 sends, in which it saves up its burst.
+/// The pause in which class 1 saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// The rate in each second, in Mbit/s, of class 1, which is permanently backlogged. After each
-/// second its neighbour has another plan or is removed, and class numbers may shift.
+/// The rate of class 1 in each second, in Mbit/s. Class 1 is permanently backlogged. After each
+/// second, a new tree numbers class 1 `number_then`, and has `others` in place of class 2.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -103,7 +101,7 @@ fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
 
 #[test]
 fn a_neighbours_new_plan_does_not_refill_a_burst() {
-    // A burst of 5 MB and 5 Mbit/s give 10 Mbit/s for 8 s.
+    // A burst of 5 MB above a ceiling of 5 Mbit/s lasts 8 s at 10 Mbit/s.
     let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
     for is_later in [false, true] {
         assert_eq!(by_second(1, "{ id = 2, CEILING }", is_later), expected);
@@ -112,8 +110,7 @@ fn a_neighbours_new_plan_does_not_refill_a_burst() {
     }
 }
 
-/// The tree of [`run`]. After each `every` arrivals, a tree with another ceiling for class 2
-/// replaces it.
+/// The tree of [`run`]. Every `every` arrivals, class 2 gets another ceiling.
 struct Succeeded {
     tree: Classful,
     name: &'static str,
@@ -165,8 +162,7 @@ impl Control for Succeeded {
     }
 }
 
-/// The fates of the packets of classes 1 and 3. Class 2 sends nothing, and gets another plan after
-/// each `every` arrivals.
+/// The fates of the packets of classes 1 and 3. Class 2 sends nothing.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
     let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });
@@ -188,8 +184,8 @@ fn leaves_of_other_classes_decide_as_if_nothing_had_changed() {
     }
 }
 
-/// The rates in each second, in Mbit/s, of classes 1 and 3, which are permanently backlogged.
-/// `next` gives the tree of each second. Class 3 is at first a child of class 10.
+/// The rates of the permanently backlogged classes 1 and 3 in each second, in Mbit/s. After each
+/// second, `next` gives class 3's new parent and terms.
 fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
     let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
     let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");

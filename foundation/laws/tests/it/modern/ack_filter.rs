@@ -1,5 +1,4 @@
-//! The acknowledgement filter of CAKE's queues, the charges of CAKE's ingress mode, and a device
-//! behind a discipline.
+//! CAKE's acknowledgement filter and ingress mode, and a device behind a discipline.
 
 use super::site;
 use crate::built;
@@ -7,7 +6,6 @@ use crate::fate::gauge;
 use fairwire_core::{Acknowledgement, Backlog, Cause, Control, Discipline, Ecn, Packet, Signals, Time};
 use fairwire_laws::compose::device::Device;
 
-/// The acknowledgement of each frame, and a record of the drops.
 #[derive(Default)]
 struct Wire {
     acks: Vec<Option<Acknowledgement>>,
@@ -109,8 +107,7 @@ fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
             }
             sent += u32::from(cake.dequeue(now, &mut wire).is_some());
         }
-        // At first the buffer of 20 packets fills, while sent and dropped packets are already
-        // charged.
+        // The tolerance of 40 packets allows for the start, when the buffer of 20 packets fills.
         assert!(sent.abs_diff(expected) <= 40, "each {gap}0 us: {sent}, not {expected}");
     }
 }

@@ -1,4 +1,4 @@
-//! COBALT against a straight-line transcription of the COBALT in CAKE.
+//! COBALT against a transcription of CAKE's.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -176,7 +176,8 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Each departing packet has waited 20 ms. Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s.
+    // Each departing packet has waited 20 ms. A wait below four packets of 1514 bytes, 4.8 ms at 10
+    // Mbit/s, never counts.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();

@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues if
-/// it counts towards the threshold `mtu`, as in Linux, and otherwise 0.
+/// The next packet, and whether it may be dropped. `beside` is the backlog of other queues that
+/// Linux also compares with `mtu`; 0 under the RFC's rules.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// The dequeue function of RFC 8289, section 5.5, with the marks of Linux. Under Linux's rules, a
-/// poll that finds nothing only stops signalling.
+/// RFC 8289, section 5.5, with Linux's marks. Under Linux's rules, a poll of an empty queue ends
+/// dropping but keeps `first_above_time`.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -166,8 +166,8 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A standing queue: each millisecond brings an arrival and a poll, so each packet waits `packets`
-/// ms.
+/// One arrival and one poll per millisecond, so each packet waits `packets` ms. Returns the log,
+/// and the time of each signal in ms since the first poll.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -190,7 +190,7 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // The first signal is due at 100 ms. After the nth signal, the next one is due 100/sqrt(n) ms
-    // later: at 200, 270.7, 328.4, 378.4, 423.2, 464.0 and 501.8 ms. It comes at the next poll;
+    // later: at 200, 270.7, 328.4, 378.4, 423.2 and 464.0 ms. A signal comes at the next poll;
     // there is one every millisecond.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
@@ -200,13 +200,13 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the approximation for n -
-    // 1. From r = 1, this gives 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for
-    //    6 and 0.3752 for 7.
+    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the previous
+    // approximation. From r = 1, this gives 0.5, 0.5625, 0.4878, 0.4416, 0.4040 and 0.3752 for n =
+    // 2 to 7.
     //
-    // The kernel requires more than an interval of 100 ms, so the first signal comes at the poll of
-    // 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after it, and
-    // come at the next poll.
+    // The kernel requires more than an interval of 100 ms, so the first signal comes at 101 ms. The
+    // others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after it, and come at the
+    // next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 
@@ -232,7 +232,6 @@ fn beyond_the_ce_threshold_capable_packets_are_marked_and_others_sent() {
         let (log, _) = standing(&mut queue(100, terms), packets, 50, ecn);
         assert_eq!((log.marked().len(), log.lost().len()), (marked, 0), "{packets} packets of {ecn:?}");
     }
-    // Without marks the threshold has no effect.
     let (log, _) = standing(&mut queue(100, unmarked), 3, 50, Ecn::Ect0);
     assert_eq!((log.marked().len(), log.lost().len()), (0, 0));
 }

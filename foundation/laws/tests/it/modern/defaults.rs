@@ -1,4 +1,4 @@
-//! The defaults of CoDel, PIE, FQ-CoDel, CAKE's queues and DualPI2, and the sizes of laws in bytes.
+//! Defaults of the modern disciplines, and sizes of laws in bytes.
 
 use super::site;
 use fairwire_core::{Duration, EcnPolicy};
@@ -29,8 +29,8 @@ fn the_defaults_are_those_of_the_rfcs() {
         (dual.target, dual.update, dual.coupling),
         (Duration::from_ms(15), Duration::from_ms(15), 2.0)
     );
-    // By RFC 9332, alpha is 0.1 Tupdate / RTT_max^2 = 0.1 x 0.015 / 0.1^2, and beta is 0.3 /
-    // RTT_max = 0.3 / 0.1, up to rounding.
+    // RFC 9332: alpha is 0.1 Tupdate / RTT_max^2 = 0.1 x 0.015 / 0.1^2, and beta is 0.3 / RTT_max =
+    // 0.3 / 0.1.
     assert!((dual.alpha - 0.15).abs() < 1e-12 && (dual.beta - 3.0).abs() < 1e-12, "{dual:?}");
     assert_eq!(dual.ecn, EcnPolicy::Mark);
 }

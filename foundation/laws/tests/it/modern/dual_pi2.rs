@@ -14,8 +14,7 @@ fn config(packets: u32) -> Config {
 /// The variables of appendix A, with delays in seconds.
 struct PlainDual {
     c: Config,
-    /// The L4S packets. The flag says whether the step applies to the packet: `qdisc_qlen(l_queue)
-    /// >= min_qlen_step`.
+    /// L4S packets, each with whether the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
     lq: VecDeque<(Offer, bool)>,
     cq: VecDeque<Offer>,
     p: f64,
@@ -226,7 +225,7 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
     }
 }
 
-/// The waits of a queue's packets, in us, and the number of packets.
+/// Waits, in us, and number of packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     longest: u64,
@@ -240,8 +239,8 @@ impl Waits {
     }
 }
 
-/// Offers `classic` and `l4s` packets per ms, at random, to a link that sends two per ms. Returns
-/// the waits of the second half.
+/// Offers `classic` and `l4s` packets per ms to a link that sends two. Returns the waits of the
+/// second half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -266,8 +265,7 @@ fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
     // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one in
     // 15 classic packets must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
-    // The controller holds the classic queue at 15 ms. The bound is wide because random arrivals
-    // move it by several ms.
+    // The target is 15 ms; random arrivals move the queue by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
     // An L4S packet waits for the packet being sent, for other packets of its burst, and one time
     // in ten for a classic packet.
@@ -277,13 +275,13 @@ fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
 
 #[test]
 fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
-    // The loads are 1.2 and 2 times the link's rate; drops of 1 in 6 and 1 in 2 reduce them to the
-    // rate. A buffer of 1000 packets is 500 ms.
+    // The link sends 2 packets per ms, so 1 in 6 and 1 in 2 must be dropped. A buffer of 1000
+    // packets lasts 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At a load of 1.2, drops begin at p' = 1/2 and then take a quarter of the packets. So p'
-        // swings about 1/2, and the queue about the target.
+        // At 2.4 packets per ms, drops begin at p' = 1/2 and then take a quarter of the packets. So
+        // p' swings about 1/2, and the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
 }
@@ -310,8 +308,8 @@ fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// The number of marked packets when `count` L4S packets arrive at once. They have 1500 B, which
-/// take 1.2 ms on an idle link of 10 Mbit/s.
+/// Number of marked packets when `count` L4S packets of 1500 B, 1.2 ms each at 10 Mbit/s, arrive at
+/// once.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {
@@ -347,6 +345,6 @@ fn each_queue_reports_the_fates_of_its_packets() {
         values
     };
     let gauges = ["sent_packets", "marked_packets", "dropped_packets", "latest_wait"];
-    // Each gauge has the L4S queue first, then the classic queue.
+    // Each gauge lists the L4S queue first.
     assert_eq!(gauges.map(of_both), [[3.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.002, 0.002]]);
 }

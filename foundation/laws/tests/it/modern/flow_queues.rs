@@ -15,8 +15,8 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// The bytes sent by each host, on a link that sends 1000 bytes per ms. Each flow (host, number,
-/// packets per ms, length) sends all the time.
+/// Bytes sent by each host on a link of 1000 bytes per ms. A flow is host, number, packets per ms,
+/// and length.
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
     for tick in 0..ms {
@@ -48,8 +48,6 @@ fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
     flows.extend((0..10).map(|flow| (1, flow, 1, 1000)));
     // After 9000 packets, the hosts' shares differ by about a quantum.
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..2], 0.02);
-    // FQ-CoDel does not share by host, so the second host gets nearly ten times as much as the
-    // first.
     let mut fq = built("fq-codel", "", &site(200));
     let sent = shares(&mut *fq, &flows, 10_000);
     assert!(sent[1] > 9 * sent[0], "{sent:?}");
@@ -96,7 +94,7 @@ fn the_count_of_bulky_queues_per_host_matches_the_waiting_ones() {
         if rng.chance(0.4) || step % 2000 > 1800 {
             cake.dequeue(now, &mut Ignore);
         }
-        // Each host has three flows, so no host may count more than three queues.
+        // Each host has three flows.
         let bulky: u32 = (0..3).map(|host| cake.scheduler().bulky_queues(host).expect("hosts share")).sum();
         assert!((0..3).all(|host| cake.scheduler().bulky_queues(host) <= Some(3)));
         if cake.buffer().is_empty() && cake.dequeue(now, &mut Ignore).is_none() {
@@ -116,8 +114,6 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
     let mut log = Events::default();
     for ms in 0..8000u64 {
         let now = Time::from_ns(ms * 1_000_000);
-        // Flow 7 sends 1.25 packets per ms and flow 8 one packet in 10 ms. The link sends one
-        // packet per ms.
         for _ in 0..1 + u32::from(ms.is_multiple_of(4)) {
             fq.enqueue(Packet { ecn: Ecn::NotEct, ..Packet::new(7, 1000, 7.into(), now) }, now, &mut log);
         }
@@ -127,15 +123,15 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // The load is 35 % more than 8000 ms can carry. So a quarter of the arrivals, minus the
-    // backlog, is dropped early, and nothing overflows.
+    // The load is 35 % above the link's rate. A quarter of the arrivals, minus the backlog, is
+    // dropped early.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
-/// Settings with few queues and short buffers, so flows collide and batches end everywhere.
+/// Settings with few queues, small batches and hasty laws.
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
@@ -227,11 +223,11 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // A packet inspects each of 900 queues at most four times, and each queue found empty adds four
-    // inspections. Without skipped rounds, a packet would take 500 rounds, 450 000 inspections.
+    // For one packet, each of 900 queues is inspected at most four times, and four times more if
+    // found empty. Without skipped rounds, there would be 450 000 inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // Without skipped rounds, one packet of each of 900 queues would take 500 rounds of 900
-    // inspections, which is 500 per packet.
+    // Without skipped rounds, 900 packets, one of each queue, would take 500 rounds of 900
+    // inspections: 500 per packet.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

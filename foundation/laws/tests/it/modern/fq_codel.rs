@@ -27,8 +27,8 @@ fn next(fq: &mut FqCodel, log: &mut Events) -> Option<u32> {
     fq.dequeue(Time::ZERO, log).map(|packet| packet.frame)
 }
 
-/// FQ-CoDel by RFC 8290, sections 4.1 and 4.2, with queues by name. Under Linux's rules it behaves
-/// as Linux does.
+/// FQ-CoDel by RFC 8290, sections 4.1 and 4.2, or by Linux. A queue's name is its number in the
+/// discipline under test.
 struct PlainFq {
     config: Config,
     name: fn(&FqCodel, u64) -> u64,
@@ -133,16 +133,16 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
         let (mut early, mut pushed_out) = (0, 0);
         for seed in 0..16 {
             let config = config(100);
-            // With many flows, each flow waits for a round, and is found empty while it is being
-            // signalled.
+            // With 40 flows, each queue waits for a whole round, and may be empty while CoDel still
+            // signals.
             let flows = if seed < 8 { 8 } else { 40 };
             let config = Config { terms: Terms { ecn, rules, ..config.terms }, ..config };
             let mut fq = config.queue(seed);
             let mut model = PlainFq::new(config, &fq, flows.into());
             assert_eq!((model.name)(&fq, 3), model.names[&3]);
             let mut rng = Seed(seed).stream("fq-codel");
-            // All packets of a flow have the same length. So half of a queue, with the arrival
-            // counted in, is never more than the queue without the arrival.
+            // The packets of a flow have equal length, so dropping half of a queue never reaches
+            // the packet that has just arrived.
             let trace = trace(&mut rng, 4000, flows, |flow, _| 200 + 190 * (flow % 8) as u32);
             let log = assert_same(&mut fq, &mut model, &trace);
             early += log.dropped_by(Cause::Early) + log.marked().len();
@@ -167,8 +167,8 @@ fn an_empty_poll_after_an_overflow_starts_a_new_interval() {
         let poll = |fq: &mut FqCodel, log: &mut Events, ms: u64| {
             fq.dequeue(Time::from_ns(ms * 1_000_000), log).map(|packet| packet.frame)
         };
-        // The second and third packet of flow 1 stay behind, with delays above the target from 10
-        // ms on.
+        // At 10 ms, the packets of flow 1 have waited longer than the target, so `first_above_time`
+        // is set.
         (0..3).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 0));
         assert_eq!([poll(&mut fq, &mut log, 10), poll(&mut fq, &mut log, 10)], [Some(0), Some(1)]);
         (10..14).for_each(|frame| offer(&mut fq, &mut log, frame, u64::from(frame), 100, 11));
@@ -192,15 +192,14 @@ fn a_sparse_flow_is_served_first() {
 #[test]
 fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
     let (mut fq, mut log) = (config(100).queue(1), Events::default());
-    // Three bulky flows are on the list of old queues.
+    // Three bulky flows have old queues.
     for flow in 1..=3 {
         (0..20).for_each(|i| offer(&mut fq, 1000 * flow + i, flow.into(), 1000, &mut log));
     }
     (0..12).for_each(|_| assert!(next(&mut fq, &mut log).is_some()));
     offer(&mut fq, 1, 9, 100, &mut log);
     assert_eq!(next(&mut fq, &mut log), Some(1));
-    // Flow 9's queue is found empty and moves behind the old queues. Its next packet waits there,
-    // unlike the packet of a new flow.
+    // Flow 9's queue is found empty and moves behind the old queues, where its next packet waits.
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones go on");
     offer(&mut fq, 2, 9, 100, &mut log);
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones still go on");
@@ -250,8 +249,8 @@ fn a_limit_in_bytes_is_never_exceeded_by_the_fattest_arrival() {
 
 #[test]
 fn polite_flows_lose_nothing_and_wait_little_despite_a_greedy_one() {
-    // The link sends 1000 bytes per ms. Four flows send a tenth of that each, and the greedy flow
-    // as much as the link.
+    // The link sends 1000 bytes per ms. Each of four flows sends a tenth of that rate, and the
+    // greedy flow sends ten times the link's rate.
     let (mut fq, mut log) = (config(200).queue(1), Events::default());
     let mut longest = 0;
     for ms in 0..5000u64 {

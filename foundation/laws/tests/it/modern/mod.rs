@@ -1,5 +1,4 @@
-//! The current defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each
-//! compared with a straight-line transcription of its RFC or paper.
+//! The modern disciplines, each against a transcription of its RFC or paper.
 
 mod ack_filter;
 mod cobalt;
@@ -27,8 +26,8 @@ pub(crate) enum Step {
     Poll(u64),
 }
 
-/// A random trace. The link sends a packet per millisecond, and the load swings between half and
-/// twice its rate. `len` gives a packet's length by its flow.
+/// A random trace. The link sends a packet per millisecond, and the load is half to twice its rate.
+/// `len` gives a length by flow.
 pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mut Rng) -> u32) -> Vec<Step> {
     let mut trace = Vec::new();
     let (mut now, mut frame, mut load) = (1_000_000, 0, 1.0);
@@ -55,7 +54,6 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
     trace
 }
 
-/// Asserts that discipline and model decide alike; returns the discipline's actions.
 pub(crate) fn assert_same(
     discipline: &mut impl Discipline,
     model: &mut impl Reading,

@@ -23,7 +23,7 @@ fn control(control: CheckedControl) -> Terms {
     Terms { control, ..terms() }
 }
 
-/// The variables of RFC 8033, with a real timer. Delays are in seconds.
+/// RFC 8033's variables, with a real timer and delays in seconds.
 struct PlainPie {
     t: Terms,
     ecn: bool,
@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A law driven by hand. Each departing packet has 1000 bytes, and leaves 50 packets behind.
+/// A law driven by hand. Departing packets of 1000 bytes leave 50 packets behind.
 struct Bench {
     pie: Pie,
     common: Common,
@@ -285,7 +285,7 @@ fn drops_begin_only_after_the_burst_allowance() {
 
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
-    // Later steps have no effect, so the probability keeps the value that one large step gave it.
+    // One large step sets the probability; later steps have no effect.
     let max_burst = Duration::ZERO;
     let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {
@@ -307,11 +307,11 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
         let (least, most) = (gaps.iter().min().copied(), gaps.iter().max().copied());
         if derandomize {
             // De-randomisation allows a signal only after 0.85/0.02 = 42.5 packets, and forces one
-            // after 8.5/0.02 = 425. The sum may be rounded, which adds a packet.
+            // after 8.5/0.02 = 425. Rounding may add a packet.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // The 2000 gaps are geometric with p = 0.02. Nearly every set of 2000 gaps has a gap of
-            // 1 and a gap above 300 (0.98^300 = 0.0023).
+            // Gaps are geometric with p = 0.02. Nearly every set of 2000 has a gap of 1 and one
+            // above 300 (0.98^300 = 0.0023).
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }

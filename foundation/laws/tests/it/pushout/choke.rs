@@ -10,8 +10,8 @@ use fairwire_laws::dropper::choke::{Choke, Compare, Config, Draws, Spec};
 use fairwire_laws::dropper::red::{self, Ramp, Spreading};
 use fairwire_laws::spec::Measure;
 
-/// CHOKe from the pseudo-code, in steps: RED's average, the comparison (a match drops both
-/// packets), the upper threshold, and RED's test.
+/// CHOKe's pseudo-code: RED's average, the comparison (a match drops both packets), the upper
+/// threshold, and RED's test.
 struct Reference {
     config: Config,
     line: Line,
@@ -24,7 +24,7 @@ struct Reference {
     since: Since,
     is_above: bool,
     idle_since: Option<u64>,
-    /// The numbers of matches and of certain drops.
+    /// Matches and certain drops.
     met: [u32; 2],
 }
 
@@ -198,8 +198,7 @@ fn the_defaults_are_the_thresholds_of_red_and_one_draw() {
 
 #[test]
 fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
-    // The average is the queue of 20 packets, which is between the thresholds. RED's test signals
-    // with almost no probability.
+    // The average, 20 packets, is between the thresholds. RED's test hardly ever signals.
     let spec = Spec { weight: Some(1.0), max_probability: Some(1e-9), ..Spec::default() };
     let config = Spec { max_threshold: Some(Amount::Packets(30).into()), ..spec }
         .check(&site(Amount::Packets(40)))

@@ -1,5 +1,4 @@
-//! The push-out disciplines and CHOKe, each against a plain transcription of its rule: lists that
-//! are searched, without the code under test.
+//! Push-out disciplines and CHOKe, each against a transcription that searches lists.
 
 mod choke;
 mod parameters;
@@ -11,7 +10,6 @@ mod victims;
 pub(crate) use crate::site;
 use fairwire_core::{Buffer, Chosen, Needs, Packet, Rng, Scheduler, Time};
 
-/// A packet of `flow`, in the class of the flow's number modulo 4.
 pub(crate) fn packet(frame: u32, flow: u64, len: u32) -> Packet {
     Packet { class: flow as u32 % 4, ..Packet::new(frame, len, flow.into(), Time::ZERO) }
 }

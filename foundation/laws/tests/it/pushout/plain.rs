@@ -1,4 +1,4 @@
-//! A buffer as a plain list with the paper's shares, and the comparison of a dropper with it.
+//! A model of a buffer, as a list with the paper's shares, to compare droppers with.
 
 use super::{Lottery, packet};
 use crate::fate::Events;
@@ -14,7 +14,7 @@ pub(super) struct Waiting {
     pub len: u32,
 }
 
-/// A packet that enters or leaves: a queueing event of the paper.
+/// The paper's queueing event: a packet enters or leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub flow: u64,
@@ -50,7 +50,7 @@ impl Reference {
         self.weights[(flow % 4) as usize]
     }
 
-    /// The backlog q_i of a flow, in packets or bytes.
+    /// Backlog q_i, in packets or bytes.
     pub(super) fn length(&self, flow: u64) -> u64 {
         let of_flow = self.waiting.iter().filter(|waiting| waiting.flow == flow);
         of_flow.map(|waiting| if self.bytes { u64::from(waiting.len) } else { 1 }).sum()
@@ -88,9 +88,9 @@ impl Reference {
     }
 }
 
-/// Runs `dropper` over `operations` side by side with the list. Whenever room is made, `victims`
-/// returns the flows that may lose a packet. The loser must be among them, and lose the packet at
-/// the configured drop end. `event` is invoked for every change, and `after` after each operation.
+/// Runs `queue` and `plain` over `operations`. Each loser must be one of the flows that `victims`
+/// returns, and lose the packet at the configured end. `victims` also gets each change of `plain`;
+/// `after` runs after each operation. Returns the number of push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,
@@ -122,7 +122,6 @@ pub(super) fn compare<D: Dropper>(
     pushed_out
 }
 
-/// Applies the actions in `log` to the list, and checks each step.
 fn arrive(
     arrival: Waiting,
     log: &Events,

@@ -28,7 +28,6 @@ impl Register {
         }
     }
 
-    /// The flow that loses a packet, unless it has no backlog.
     fn victim(&self) -> Option<u64> {
         self.id.filter(|_| self.length > 0)
     }
@@ -112,8 +111,8 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // Flow 2 is known as the longest, and loses its only packet. Flow 1 has another packet, but is
-    // not known.
+    // The register has only flow 2, which loses its only packet. Flow 1 has a packet, but is not
+    // known, so the arrival is refused.
     assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
 }
@@ -124,7 +123,7 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     let spec: Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(12))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
-    // Flow 1 has weight 4 and flow 4 weight 1, so their shares of 12 are 9.6 and 2.4.
+    // With weights 4 and 1, flows 1 and 4 have shares of 9.6 and 2.4.
     for frame in 0..11 {
         let flow = if frame == 9 { 4 } else { 1 };
         queue.enqueue(packet(frame, flow, 512), Time::ZERO, &mut Events::default());
@@ -137,9 +136,8 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
         queue.dequeue(Time::ZERO, &mut Events::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
-    // The packet of flow 4 leaves, and only flow 1 remains backlogged. By the new shares, flow 4's
-    // empty queue is 3 below a share of 3, and flow 1 is 11 below a share of 12. But flow 4 has no
-    // packet to lose.
+    // Only flow 1 remains backlogged. By the new shares of 12 and 3, flow 1 is 11 below its share,
+    // and flow 4's empty queue only 3. But flow 4 has no packet to lose.
     let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

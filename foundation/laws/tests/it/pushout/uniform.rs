@@ -13,8 +13,8 @@ fn assert_even(counts: [u32; 3]) {
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Fills the buffer with `lengths[i]` packets of flow `i`, then makes room 9000 times for flow 9.
-/// Returns the number of packets that each flow lost.
+/// Packets that each flow lost when a buffer with `lengths[i]` packets of flow `i` makes room 9000
+/// times for flow 9.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -56,9 +56,8 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 0 and 2 have weight 1. Flow 1, and flow 9 of the arrival, are in class 1 and have
-    // weight 2. A weight of 1 gets 7 of 42 packets. So queues of 10, 17 and 10 packets are each 3
-    // above their shares.
+    // Flows 1 and 9 are in class 1 and have weight 2; flows 0 and 2 have weight 1, worth 7 of 42
+    // packets. So queues of 10, 17 and 10 packets are each 3 above their shares.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -72,7 +71,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // With the arrival's flow there are six flows, so a share is 6.67 packets, or 667 bytes.
+        // Six flows, with the arrival's, have shares of 6.67 packets, or 667 bytes.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -81,7 +80,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // With the arrival's flow there are four flows, so a share of B = 40 is 10 packets.
+    // Four flows, with the arrival's, have shares of 10 packets of B = 40.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);

@@ -1,5 +1,4 @@
-//! The flow that loses a packet under LQD, RND, LQD with bins and drop-front, against a search of
-//! the entire list.
+//! The losing flow under LQD, RND, LQD with bins and drop-front, against a search of the list.
 
 use super::plain::{Reference, Waiting, compare, queue};
 use super::{packet, site};
@@ -23,7 +22,6 @@ const EQUAL: [f64; 4] = [1.0; 4];
 const UNEQUAL: [f64; 4] = [1.0, 2.0, 0.5, 2.0];
 const FLOWS: u64 = 7;
 
-/// Every combination of buffer, measure, weights and drop end, with the weights as typed.
 pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
     let mut configs = Vec::new();
     for buffer in [Amount::Packets(1), Amount::Packets(12), Amount::Bytes(6_000)] {
@@ -52,8 +50,7 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows furthest above their shares, with the largest q_i - b_i. If the arrival's flow is
-/// among them, only that flow.
+/// Flows with the largest q_i - b_i.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -61,7 +58,7 @@ fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     if equals.contains(&arriving) { vec![arriving] } else { equals }
 }
 
-/// The flows above their shares, q_i > b_i. If there is none, the flows with the largest q_i - b_i.
+/// Flows with q_i > b_i.
 fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
@@ -71,8 +68,6 @@ fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     }
 }
 
-/// The flows of the highest bin. A flow's bin is the integer part of log2(q/w), from its backlog q
-/// and its weight w.
 fn highest_bin(plain: &Reference) -> Vec<u64> {
     // A packet of no bytes still waits, so a queue of such packets counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
@@ -93,8 +88,7 @@ fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
 }
 
 proptest! {
-    // Each case is one run for each of 36 configurations, which takes about a tenth of a second for
-    // one discipline.
+    // A case is one run for each of 36 configurations, about a tenth of a second.
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
@@ -104,7 +98,6 @@ proptest! {
             let mut rng = Seed(4).stream("look");
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
             let check = |queue: &Queue<_, Lqd>, plain: &Reference| {
-                // Checks the victim for each possible arrival, not only when room is made.
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
                     let found = queue.dropper().backlogs().furthest_above(&arrival, queue.buffer(), &mut rng);
@@ -185,7 +178,6 @@ proptest! {
                 if let Operation::Enqueue { flow, len, .. } = *operation {
                     queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
                     if u64::from(len) > limit.max_bytes() {
-                        // A packet that can never fit pushes no packet out.
                         assert_eq!(log.lost(), [frame]);
                         continue;
                     }
@@ -208,8 +200,7 @@ proptest! {
 
     #[test]
     fn accounts_stay_correct_across_take_overs(sequence in shape()) {
-        // Seven flows share three queues. The packets of one flow may be in several queues, and one
-        // queue may contain packets of several flows.
+        // Seven flows share three queues, and a flow may have packets in several queues.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -268,8 +259,8 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // At first flow 1 has the longest queue, 1100 bytes. After its loss, flow 2 has the longest
-    // queue, 1000 bytes; flows 1 and 3 have 500 and 900.
+    // Flow 1 has the longest queue, 1100 bytes, and loses frame 0. Then flow 2 has the longest, and
+    // loses frame 2.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
@@ -303,8 +294,7 @@ fn queues_of_one_bin_take_turns() {
         queue.enqueue(packet(frame, 3, 512), Time::ZERO, &mut log);
     }
     let flows: Vec<u32> = log.lost().iter().map(|frame| frame % 3).collect();
-    // Flows 0, 1 and 2 lose packets in turn for two rounds. Flow 3 reaches their bin only with its
-    // fourth packet.
+    // Flow 3 reaches the bin of flows 0, 1 and 2 with its fourth packet.
     assert_eq!(flows[..4], [0, 1, 2, 0]);
 }
 
@@ -321,13 +311,12 @@ fn a_queue_has_the_weight_of_its_first_packet() {
         log.dropped()
     };
     for frame in 0..4 {
-        // Flow 7 begins in class 1, of weight 4. Its other packets are of class 0.
         of_class(frame, 7, u32::from(frame == 0));
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // B is 6. With an arrival of a third flow, of weight 1, the shares are 4, 1 and 1. Flow 7 has 4
-    // packets and flow 8 has 2.
+    // With flow 9, the shares of flows 7, 8 and 9 are 4, 1 and 1 of 6 packets. Flows 7 and 8 have 4
+    // and 2 packets, so flow 8 loses.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

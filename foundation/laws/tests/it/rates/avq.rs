@@ -1,4 +1,4 @@
-//! AVQ against its pseudo-code, and the values at which its virtual capacity comes to rest.
+//! AVQ against its pseudo-code, and where its virtual capacity settles.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -11,7 +11,7 @@ fn config() -> Config {
     Spec::default().check(&site()).expect("the defaults are allowed").1
 }
 
-/// The pseudo-code in bytes and seconds, without the code under test.
+/// The pseudo-code in bytes and seconds.
 struct Reference {
     config: Config,
     line: Line,
@@ -65,8 +65,7 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     }
 }
 
-/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`. Returns the fraction
-/// signalled.
+/// The fraction of packets of 512 bytes signalled in `seconds` at `load` times the link's rate.
 fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
     let buffer = Buffer::new(Limit::packets(40));
     let gap = 409_600.0 / load;
@@ -82,13 +81,13 @@ fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
 fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
     let mut avq = Avq::new(config());
     let buffer = Buffer::new(Limit::packets(40));
-    // 65,000 bytes arrive once a second. The link sends 1,250,000 bytes a second, and the virtual
-    // buffer holds 20,480.
+    // 65,000 bytes arrive each second. The link sends 1,250,000, and the virtual buffer holds
+    // 20,480.
     for second in 1..=1000 {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Pass, "after {second} s");
-        // The next packet, right behind the first, finds the virtual queue in use.
+        // The next packet finds the virtual queue in use.
         let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
     }
@@ -109,9 +108,8 @@ fn below_the_target_utilization_nothing_is_signalled() {
 #[test]
 fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
-    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second, which is 3 %
-    // in 20 s. So it falls below the load after 6.7 s, and the room of 20480 bytes is used up a
-    // while later.
+    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second, 3 % in 20 s.
+    // It falls below the load after 6.7 s, and the room of 20480 bytes is used up later.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
@@ -122,7 +120,8 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
 #[test]
 fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
-    // The virtual capacity loses alpha (1.5 - 0.98) of the link's rate per second, until 12.8 s.
+    // The virtual capacity loses alpha (1.5 - 0.98) of the link's rate per second, and is zero
+    // after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
     // Between two arrivals the capacity rises by less than the next arrival subtracts.
     assert_eq!(avq.virtual_capacity(), 0.0);

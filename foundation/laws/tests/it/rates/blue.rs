@@ -132,8 +132,8 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
         assert_eq!(blue.victim(&packet, &buffer, now), Victim::Arrival);
         assert!(steps < 100_000, "{}", blue.probability());
     }
-    // There are 400 steps of 0.0025, one per 101 ms, since more than the freeze time must have
-    // passed. Sums of 0.0025 may fall short by one rounding, which costs a step.
+    // 400 steps of 0.0025, one per 101 ms, since more than the freeze time must pass. Rounded sums
+    // may cost a step.
     assert!((40_300..=40_402).contains(&steps), "{steps}");
     let now = Time::from_ns(50_000_000_000);
     assert!((0..100).all(|_| blue.on_arrival(&packet, &buffer, now) == Verdict::Signal(Cause::Early)));

@@ -19,7 +19,7 @@ fn config() -> Config {
 
 #[test]
 fn the_probability_is_that_of_the_paper() {
-    // The probability of a signal is 1 - phi^-price with phi = 1.001: Athuraliya et al. 2001,
+    // A signal has probability 1 - phi^-price with phi = 1.001: Athuraliya et al. 2001,
     // "exponential marking".
     for (price, p) in [(0.0, 0.0), (100.0, 0.0951), (700.0, 0.5032)] {
         let found = config().law.probability(price);
@@ -35,15 +35,15 @@ fn the_defaults_are_those_of_ns2() {
     let Checked { interval, gamma, alpha, phi, input_weight, .. } = given;
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
-    // The capacity is what 10 Mbit/s carry in 2 ms, in packets of 512 bytes.
+    // 10 Mbit/s carry 4.88 packets of 512 bytes in 2 ms.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // A small buffer has a target of a quarter of its packets. If the buffer had no room for the
-    // target, the price would stay at 0.
+    // The target is a quarter of a small buffer: with no room for the target, the price would stay
+    // at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
 
-/// The paper's price and marks with a real timer, as in ns-2, and without the code under test.
+/// The paper's price and marks with a real timer, as in ns-2.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -59,7 +59,7 @@ impl Reference {
         self.config.law.given.measure == Measure::Bytes
     }
 
-    /// Lets the timer fire for the time up to `now`, during which the queue did not change.
+    /// Fires the timer up to `now`. The queue must not have changed since the last call.
     fn timer(&mut self, now: u64) {
         let law = self.config.law;
         while self.rings <= now {
@@ -111,8 +111,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
-        // Until its next call, the discipline has the price of its last call. Here the discipline
-        // and the transcription were just called.
+        // The discipline updates its price only when it is called, which has just happened.
         assert_near(queue.dropper().price(), plain.price);
     })
 }
@@ -154,8 +153,8 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // 100 packets wait for 2000 s, 80 more than the target, and none arrives while the link could
-    // send 4.88 per interval. So each interval adds 0.001 (0.1 * 80 - 4.88) to the price.
+    // For 2000 s 100 packets wait, 80 above the target, and the link could send 4.88 per interval.
+    // Each interval adds 0.001 (0.1 * 80 - 4.88) to the price.
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -167,15 +166,14 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 
 #[test]
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
-    // In the fluid loop, more signals reduce the sending rate. The step of the price is a thousand
-    // times the default, so the loop comes to rest within a few thousand intervals.
+    // Fluid loop: signals reduce the rate. With a thousand times the default step, the loop
+    // converges within a few thousand intervals.
     let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
     for round in 1..20_000u64 {
-        // The rate is in packets per interval. Without signals it is 9, nearly twice the link's
-        // 4.88.
+        // Packets per interval: 9 without signals, nearly twice the link's 4.88.
         let rate = 9.0 * (1.0 - law.probability(rem.price()));
         queue = (queue + rate - law.capacity).clamp(0.0, 39.0);
         let mut buffer = Buffer::new(Limit::packets(40));
@@ -193,8 +191,9 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
         }
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
-    // The price is constant on average when arrivals equal the capacity and the backlog equals the
-    // target. Half a packet allows for entire packets.
+    // The mean price is constant when arrivals equal the capacity and the backlog equals the target
+    // of
+    // 20. Half a packet allows for entire packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 
@@ -207,13 +206,12 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
-    // 15 packets wait all the time, and in each interval as many arrive as the link can send. With
-    // a target of 20 the price would stay at 0.
+    // 15 packets wait, and arrivals equal the link's rate. With a target of 20 the price would stay
+    // at 0.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75) to the price, up to the rounding of
-    // the rate.
+    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75) to the price.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }

@@ -1,4 +1,4 @@
-//! RQM: values of its three functions, the paper's fluid model, and a transcription of figure 1.
+//! RQM's functions, the paper's fluid model, and a transcription of figure 1.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};
@@ -24,11 +24,11 @@ fn law() -> Law {
 #[test]
 fn the_law_has_the_values_of_section_3() {
     // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, the virtual capacity B' is
-    // 0.99 B. Then n sessions have the rate b = (1 - e^-n) B', so n = -ln(1 - b/B'). The
-    // probability is p = 2 (n/b)^2. All values are correct to the digits given.
+    // 0.99 B. The rate of n sessions is b = (1 - e^-n) B', so n = -ln(1 - b/B'). The probability is
+    // p = 2 (n/b)^2.
     let law = law();
     let near = |found: f64, value: f64, unit: f64| {
-        // The tolerance is half a unit in the last digit given, and a little for its rounding.
+        // The tolerance is half a unit in the last digit given, plus rounding.
         assert!((found - value).abs() <= 0.501 * unit, "{found} {value}");
     };
     near(law.virtual_capacity, 1189.904, 1e-3);
@@ -55,8 +55,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity, an error of a unit in the last place of the rate, 1.1e-16, is
-        // multiplied by e^n in the number of sessions.
+        // Near the virtual capacity, the rate's rounding error of 1.1e-16 grows by e^n in the
+        // number of sessions.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -81,7 +81,7 @@ fn alpha_per_round_trip_time_is_tcps_usual_law() {
     assert!((law.probability(rate) * window * window - 2.0).abs() < 1e-12); // a few roundings
 }
 
-/// The derivatives of the rates under the law: alpha - p(b) (1 - beta) b_i^2.
+/// Derivatives of the rates: alpha - p(b) (1 - beta) b_i^2.
 fn slope(law: &Law, rates: &[f64]) -> Vec<f64> {
     let p = law.probability(rates.iter().sum());
     rates.iter().map(|rate| 1.0 - p * 0.5 * rate * rate).collect()
@@ -100,7 +100,7 @@ fn runge_kutta(law: &Law, rates: &mut [f64], step: f64) {
     }
 }
 
-/// The imbalance M of the rates: the reciprocal of Jain's index.
+/// Imbalance M: the reciprocal of Jain's index.
 fn imbalance(rates: &[f64]) -> f64 {
     let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
     rates.len() as f64 * squares / (sum * sum)
@@ -116,8 +116,8 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within a time of
-        // (ln n + q) B / (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
+        // By lemmas 3 and 4, the imbalance falls by a factor of e^q within a time of (ln n + q) B /
+        // (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
@@ -137,8 +137,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     }
 }
 
-/// Figure 1 without the code under test. Points that the paper leaves open follow the law's
-/// documentation.
+/// Figure 1. Points that the paper leaves open follow the law's documentation.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -249,7 +248,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
             // At the clamp, 20.7 sessions share 2417 packets per second, so p is (20.7 / 2417)^2
-            // times the gain. That is 0.07 and 2.9 for these gains, unless `clamp_limit` is lower.
+            // times the gain. That is 0.07, 2.9 limited to 0.5, and 2.9.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -286,8 +285,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
-                    // The estimate by `Printed` is hardly ever near the capacity; all other
-                    // estimates reach it.
+                    // The estimator `Printed` hardly ever reaches the capacity, so it seldom drops.
                     assert!(few > 0 || estimator == Printed || overload_rule == NanNoDrop, "{met:?}");
                     overloaded += queue.dropper().overloaded();
                 }
@@ -303,8 +301,7 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals count as one, so no rate is measured. The rate remains 0, and p is
-    // exactly 3.
+    // Simultaneous arrivals count as one, so the rate remains 0, and p is exactly 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);
@@ -323,7 +320,6 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
         left
     };
     assert_eq!(filled(false, EcnPolicy::Drop), [(0, false), (1, false), (2, false)]);
-    // Frame 3 cannot carry a mark, and is dropped.
     let left = [(0, false), (1, false), (2, false), (4, true), (5, true)];
     assert_eq!(filled(true, EcnPolicy::Mark), left);
 }
@@ -391,8 +387,8 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // p is at most the default `clamp_limit` of 0.5, at which half of the 1.2 packets per poll
-        // pass: 1200 in 2000 polls. At lower measured rates p is lower, and more packets pass.
+        // At the default `clamp_limit` of 0.5, half of the 1.2 packets per poll pass: 1200 in 2000
+        // polls. At lower measured rates more pass.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }

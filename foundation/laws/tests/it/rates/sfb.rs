@@ -1,5 +1,4 @@
-//! SFB against its pseudo-code, the balance of its bins, its detection of flows, and the change of
-//! the hash.
+//! SFB against its pseudo-code, and its bins, detection and rehash.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -34,8 +33,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // A backlog of an integer number of packets is above 77.5 exactly if it is above 77. So levels
-    // are rounded down.
+    // An integer backlog is above 77.5 exactly if it is above 77, so levels are rounded down.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -47,11 +45,10 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// One set of bins: its key, and the probability and backlog of each bin, level by level.
+/// Key, and the probability and backlog of each bin by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
-/// A transcription of the pseudo-code, with Linux's penalty box and changes of the hash. It uses
-/// none of the code under test.
+/// The pseudo-code, with Linux's penalty box and changes of the hash.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -82,8 +79,7 @@ impl Reference {
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
-            // This is floor(hash * bins^digits / 2^64). The product of 64 bits and at most 5^4 fits
-            // 128 bits.
+            // floor(hash * bins^digits / 2^64). 64 bits times at most 5^4 fit 128 bits.
             (hash * u128::from(bins).pow(digits)) >> 64
         };
         (upto(level + 1) - upto(level) * u128::from(bins)) as usize
@@ -103,8 +99,6 @@ impl Reference {
         }
     }
 
-    /// A cycle is a rehash interval. At its end the next set of bins takes over. That set is warmed
-    /// up for the warm-up time before it takes over.
     fn change_hash(&mut self, now: u64) {
         let (interval, warmup) = (self.config.given.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
@@ -143,8 +137,7 @@ impl Reference {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
         self.tokens = f64::min(self.tokens + saved, f64::from(self.config.given.penalty_burst));
         self.tokens_at = now;
-        // A sum of quotients may be slightly below the integer number of packets that it
-        // represents.
+        // A sum of quotients may be slightly below the integer it represents.
         let empty = self.tokens < 1.0 - 1e-9;
         if !empty {
             self.tokens -= 1.0;
@@ -243,8 +236,7 @@ proptest! {
         sequence in operations(Shape::default()),
     ) {
         for measure in [Measure::Packets, Measure::Bytes] {
-            // The hash changes every 7 ms, so a sequence has tens of changes, with and without a
-            // warm-up between two packets.
+            // The hash changes every 7 ms, tens of times in a sequence.
             let (rehash_interval, warmup_time) = (Duration::from_ms(7), Duration::from_ms(3));
             let given = Checked { measure, levels: 3, bins: 5, rehash_interval, ..Checked::default() };
             let config = Config { given, warmup_time, ..config() };
@@ -315,8 +307,8 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     least(0, 0.7);
 }
 
-/// A contest: three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the
-/// link's rate. Returns the discipline, and the packets of flow 0 that passed in each second.
+/// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
+/// Returns flow 0's passed packets by second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -348,9 +340,8 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 is detected within a second. From then on the penalty box lets at most 10 of its 2441
-    // packets per second pass. A few more pass while the probabilities of its bins are slightly
-    // below 1.
+    // Flow 0 is detected within a second. Then the penalty box passes at most 10 of its 2441
+    // packets per second, and a few more while its bins' probabilities are slightly below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
     // No other flow entered the box, so at the end only flow 0's bins, one per level, may be at 1.
@@ -369,7 +360,7 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
     // With this seed, 86 packets of flow 0 pass in the ten seconds before the rehash. After it, 320
-    // packets pass without a warm-up, and 184 with a warm-up.
+    // pass without a warm-up, and 184 with one.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -380,8 +371,8 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // The size of a bin is 1.5 * 40 / 16 = 3.75 packets, rounded up to 4. The limit of a bin is 5,
-    // and a backlog may exceed it by one.
+    // A bin has 1.5 * 40 / 16 = 3.75 packets, rounded up to 4, and a limit of 5. A backlog may
+    // exceed the limit by one.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -397,8 +388,7 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99, and both cases begin with the same draw. The first case shows that this draw
-        // is below p.
+        // p is 0.99, and both cases begin with the same draw, below p.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }
@@ -411,7 +401,7 @@ fn a_long_silence_costs_at_most_a_few_rehashes() {
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
     // The first arrival comes after 580 years. A loop over this time in steps of 3 ns would not
-    // end. At the end of time there is no next change.
+    // end. At `Time::MAX` there is no next change.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

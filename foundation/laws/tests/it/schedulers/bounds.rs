@@ -20,8 +20,6 @@ fn len(rng: &mut Rng) -> u32 {
     if rng.chance(0.3) { MAX_BYTES } else { 40 + rng.below(MAX_BYTES - 40) }
 }
 
-/// Ten flows: flows 1 and 2, of classes 1 and 2, have 80 packets each from the start; the others
-/// come and go.
 fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("bounds");
     let mut arrivals: Vec<Arrival> = (0..160)
@@ -68,10 +66,9 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // Whenever a flow is served, the next packet of some flow starts in the current frame. So
-        // no flow's potential is further ahead than a frame and the longest packet, and two
-        // potentials differ by at most this amount. Over an interval, their difference changes by
-        // at most twice this amount. The paper's bound of 2 F has the same two frames.
+        // The potentials of two flows differ by at most a frame and the longest packet. Over an
+        // interval, their difference changes by at most twice this. The paper's bound of 2 F has
+        // the same two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -81,7 +78,6 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough: first come, first served, below, far exceeds all bounds.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -102,7 +98,7 @@ fn shares_are_proportional_to_weights() {
         let mut bytes = [0.0; 3];
         sent.iter().take(1500).for_each(|sent| bytes[sent.flow as usize] += f64::from(sent.len));
         let per_weight = [bytes[0], bytes[1] / 2.0, bytes[2] / 0.5];
-        // Any two flows of about 340 kB each differ by at most a few packets.
+        // Per unit of weight, any two flows differ by at most a few packets.
         let (least, most) = (
             per_weight.iter().fold(f64::MAX, |a, &b| a.min(b)),
             per_weight.iter().fold(0.0, |a: f64, &b| a.max(b)),
@@ -121,7 +117,7 @@ fn all_at_once(seed: u64) -> Vec<Arrival> {
         .collect()
 }
 
-/// Ten flows that come and go, at about the link's rate.
+/// Ten flows, at about the link's rate.
 fn come_and_go(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("come and go");
     let mut at_ns = 0;
@@ -138,8 +134,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// Returns how much later a packet ends than in the fluid server, and how much earlier a packet
-/// begins, at most. The unit is the transmission time of the longest packet.
+/// The most by which a packet ends later, and begins earlier, than in the fluid server, in
+/// transmission times of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -157,9 +153,9 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
         let worst = against_the_fluid_server("wf2q+", &all_at_once(seed));
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
-    // Bennett and Zhang 1997, theorem 4: a packet ends at most one longest packet later. By the
-    // rule of eligibility it does not begin earlier. A millionth of a packet allows for floating
-    // point and integer nanoseconds.
+    // Bennett and Zhang 1997, theorem 4: a packet ends at most one longest packet later than in the
+    // fluid server. By the rule of eligibility it does not begin earlier. A millionth allows for
+    // rounding.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
     // Round robin keeps neither bound, so the comparison can fail.
@@ -167,8 +163,8 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// The longest time by which a packet ends later than in a dedicated server of its flow's
-/// guaranteed rate. The unit is the transmission time of the longest packet.
+/// The most by which a packet ends later than in a dedicated server of its flow's guaranteed rate,
+/// in transmission times of the longest packet.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();

@@ -3,8 +3,7 @@
 use super::link::{Arrival, RATE_BPS};
 use std::collections::VecDeque;
 
-/// The times at which the fluid server begins and ends each packet, in nanoseconds, in the order of
-/// the list of arrivals.
+/// Begin and end of each packet in the fluid server, in nanoseconds, in the order of `arrivals`.
 pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f64, f64)> {
     struct Flow {
         flow: u64,
@@ -51,8 +50,8 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
 #[test]
 fn the_fluid_server_shares_by_weight_and_conserves_work() {
     let arrival = |at_ns, flow, class, len| Arrival { at_ns, flow, class, len };
-    // Flow 1 has weight 2 and flow 2 weight 1. So 1000 bytes of flow 1 end when flow 2 has sent
-    // 500; then flow 2 has the entire link.
+    // With weights 2 and 1, the 1000 bytes of flow 1 end when flow 2 has sent 500. Then flow 2 has
+    // the entire link.
     let arrivals = [arrival(0, 1, 2, 1000), arrival(0, 2, 1, 1000), arrival(5_000_000, 1, 2, 500)];
     let times = fluid(&arrivals, f64::from);
     assert_eq!(times, [(0.0, 1_500_000.0), (0.0, 2_000_000.0), (5_000_000.0, 5_500_000.0)]);

@@ -1,5 +1,4 @@
-//! Push-out from the front works with tags given at the head of the queue, but not with tags given
-//! at arrival.
+//! Push-out from the front works with tags given at the head of the queue, not at arrival.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
@@ -34,8 +33,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // The fair share is 1/11 of the link. In 20 s, the start-up and one packet per round
-            // change a share by up to 0.3 %.
+            // In 20 s, the start-up and one packet per round change a share by up to 0.3 %.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }
     }

@@ -1,4 +1,4 @@
-//! A link with a queue in front of it, driven by a list of arrivals or by senders that react.
+//! A queue and a link, driven by a list of arrivals or by senders that react.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -30,7 +30,6 @@ pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipl
     built(name, settings, &site(packets))
 }
 
-/// The scheduler and the terms that the setting `service` gives.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: red::Spec = toml::from_str(&format!("scheduler = {service}")).expect("well-formed");
     let site = site(packets);
@@ -47,7 +46,7 @@ pub(super) struct Arrival {
     pub len: u32,
 }
 
-/// A packet that was sent; `index` is its index in the list of arrivals.
+/// `index` is the packet's index in the list of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub index: usize,
@@ -67,8 +66,7 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the arrivals, in order of time, over a link of [`RATE_BPS`]. Returns the packets sent, in
-/// order, and the packets dropped.
+/// Sends the arrivals, in order of time, over a link of [`RATE_BPS`].
 pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let (mut sent, mut drops) = (Vec::new(), Drops::default());
@@ -96,8 +94,7 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     }
 }
 
-/// Pushes out the front of the flow with most packets. With this dropper, the tests need not trust
-/// another.
+/// Lets the tests depend on no other dropper.
 pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {
@@ -112,10 +109,9 @@ impl Dropper for LongestFront {
     }
 }
 
-/// Eleven flows at one link. Flow 0 sends 1000-byte packets at `load` times the link's rate and
-/// never reacts. The ten others have 10 packets each in flight, together too few to fill a buffer
-/// of 125. Each of them sends a new packet 20 ms after one of its packets was sent or dropped.
-/// Returns the fraction of the link that flow 0 got in `seconds`.
+/// Fraction of the link that flow 0 gets in `seconds`, with 1000-byte packets at `load` times the
+/// link's rate. Ten other flows have 10 packets each in flight, too few to fill a buffer of 125.
+/// Each sends a packet 20 ms after one of its packets was sent or dropped.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

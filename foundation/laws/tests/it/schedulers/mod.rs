@@ -1,5 +1,4 @@
-//! The fair schedulers: their proven bounds, the effect of push-out, weights, classes, and bounded
-//! tables of queues.
+//! The fair schedulers.
 
 mod bounds;
 mod gps;

@@ -1,6 +1,5 @@
-//! Straight-line transcriptions of the schedulers. They compute everything anew at each poll,
-//! without heaps or hooks for push-out. The drops of the discipline under test are replayed on its
-//! transcription, and both must send the same packets.
+//! Transcriptions of the schedulers, without heaps or hooks for push-out. The drops of the
+//! discipline under test are replayed on its transcription, and both must send the same packets.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;
@@ -12,15 +11,15 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// The start tag of the packet at the head or, if no packet waits, the finish tag of the last
-    /// packet. For DRR, the deficit.
+    /// Start tag of the head packet or, if no packet waits, finish tag of the last. For DRR, the
+    /// deficit.
     tag: u64,
     /// The order among equal tags; for DRR, the order of the round.
     turn: u64,
     waiting: u32,
 }
 
-/// All five schedulers at equal weights, in integer bytes, without the passage of time.
+/// All five schedulers at equal weights, in integer bytes.
 struct Printed {
     name: &'static str,
     quantum: u64,
@@ -83,8 +82,7 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// The packet to send, by frame. Packets that `drops` picks are dropped on departure, and cost
-    /// their flows nothing.
+    /// Packets that `drops` picks are dropped on departure, and cost their flows nothing.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;
@@ -103,8 +101,8 @@ impl Printed {
         }
     }
 
-    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns its frame, and the
-    /// state of its flow before the flow paid for it.
+    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns its frame, and its
+    /// flow's state before the flow paid.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -208,7 +206,6 @@ fn is_picked(frame: u32) -> bool {
     frame.is_multiple_of(3)
 }
 
-/// Drops every third packet on departure, and pushes out the front of the longest queue.
 struct DropsThird;
 
 impl Dropper for DropsThird {
@@ -255,7 +252,6 @@ impl Pair {
     }
 }
 
-/// The setting of the quantum for a scheduler with rounds; empty for any other scheduler.
 fn quantum(name: &str, bytes: u32) -> String {
     if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
 }
@@ -265,13 +261,12 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
 }
 
-/// The unit of lengths, 6^6. Each of six steps of virtual time divides lengths by up to three
-/// flows, and tags remain integers.
+/// 6^6: each of six steps of virtual time divides a length by 1, 2 or 3 flows, so tags remain
+/// integers.
 const UNIT: u32 = 46_656;
 
-/// Runs the `n`th sequence of six operations, each an arrival of one of three flows or a poll, and
-/// then empties the queue. Flows have packets of one, two and three units, so push-outs meet tags
-/// of all types.
+/// Runs the `n`th sequence of six operations, and empties the queue. Packets of flow i have i + 1
+/// units.
 fn compare(mut pair: Pair, n: u32, context: &str) {
     for step in 0..6 {
         match (n >> (2 * step)) & 3 {
@@ -322,7 +317,6 @@ fn long_random_sequences_without_division_are_served_as_printed() {
         let queue = entry(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"));
         let mut pair = Pair::new(name, queue, 1514);
         for step in 0..1000 {
-            // There are runs of arrivals and runs of polls, so the queue fills and empties.
             if rng.chance(if (step / 50) % 2 == 0 { 0.7 } else { 0.4 }) {
                 pair.arrive(rng.below(6).into(), 40 + rng.below(1475));
             } else {
@@ -334,8 +328,8 @@ fn long_random_sequences_without_division_are_served_as_printed() {
 
 #[test]
 fn random_packet_lengths_on_two_flows_are_served_as_printed() {
-    // Lengths are multiples of 2^14, since 14 operations halve a step of virtual time at most 14
-    // times. A frame is about two packets.
+    // Lengths are multiples of 2^14, so tags remain integers: 14 operations halve virtual time at
+    // most 14 times. FBFQ's frame is about two packets.
     for name in ENTRIES {
         for seed in 0..2000 {
             let mut rng = Seed(seed).stream("two flows");
@@ -356,8 +350,7 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, for SCFQ: flow 0 has a packet of length 3, and flow 1 has two of length 1. The
-    // packets of flow 1 end at 1 and 2, and the packet of flow 0 ends at 3.
+    // By hand, for SCFQ: frames 1 and 2, of flow 1, end at 1 and 2. Frame 0, of flow 0, ends at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

@@ -1,4 +1,4 @@
-//! The assignment of queues, the memory of idle flows, and packets that are dropped on departure.
+//! Assignment of queues, memory of idle flows, and drops on departure.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use fairwire_catalogue::{BuildError, Parameters};
@@ -38,7 +38,7 @@ fn queues_per_class_give_ten_flows_the_share_of_one() {
             offer(&mut *queue, frame, 20, 2, 1000);
         }
         let bytes = bytes_by_flow(&mut *queue, 400);
-        // The classes alternate, so their bytes differ by at most one packet after 400 packets.
+        // Classes alternate, so their bytes differ by at most one packet.
         assert!(bytes[&20].abs_diff(200_000) <= 1000, "{name}: {bytes:?}");
         assert!(bytes[&1].abs_diff(20_000) <= 1000, "{name}: {bytes:?}");
     }
@@ -89,8 +89,7 @@ fn a_bounded_table_keeps_the_order_of_each_queue_and_loses_nothing() {
 
 #[test]
 fn a_flow_that_returns_at_once_gets_exactly_its_share() {
-    // Flow 2 has weight 0.5. It never has more than one packet waiting: its next packet arrives as
-    // soon as the waiting packet leaves.
+    // Flow 2, of weight 0.5, has one packet waiting: the next arrives as soon as it leaves.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -109,9 +108,8 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // At most two packets wait. 100 flows of weight 1 send in turn. Flow 1000 has weight 0.01, so
-    // its packets cost a hundred times as much, and one packet in a hundred is of flow 1000. After
-    // each of its packets, it must be remembered while the others send.
+    // 100 flows of weight 1 send in turn. A packet of flow 1000, of weight 0.01, costs a hundred
+    // times as much. After each of its packets, flow 1000 must be remembered while the others send.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -143,8 +141,8 @@ impl Dropper for DropsOnDeparture {
 #[test]
 fn a_drop_on_departure_costs_its_flow_no_service() {
     for name in SCHEDULERS {
-        // Three or 300 packets of each flow wait. If only one waited, a drop would leave flow 1
-        // without packets, and so without a claim.
+        // If only one packet waited, a drop would leave flow 1 without packets, and so without a
+        // claim.
         for waits in [3, 300] {
             let (kind, terms) = terms(&format!("'{name}'"), 1000);
             let scheduler = kind.scheduler(&terms);
@@ -186,8 +184,8 @@ fn service_without_competition_is_not_held_against_a_flow() {
             }
             (0..200).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1000)));
             let bytes = bytes_by_flow(&mut *queue, 100);
-            // Each flow sends 50 packets. Two packets of 1000 bytes are allowed for the order at
-            // the start, and 1514 bytes for a quantum.
+            // Two packets of 1000 bytes allow for the order at the start, and 1514 bytes for a
+            // quantum.
             assert!(bytes[&1].abs_diff(bytes[&2]) <= 4000, "{name}, idle {idle}: {bytes:?}");
         }
     }
@@ -210,8 +208,7 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // The flows have 3000 and 6600 bytes. Flow 2 has fewer packets but more bytes, so two of
-        // its packets make room for a packet of 1500.
+        // Flow 2 has fewer packets but more bytes, so its oldest packet makes room for 1500 bytes.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }

@@ -25,7 +25,7 @@ fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Faba> {
     Queue::new(*limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
-/// The height of buckets, the buckets of flows 1 and 2, the pool and the queue, in integer tokens.
+/// Height, buckets of flows 1 and 2, pool and queue, in integer tokens.
 #[derive(Debug, PartialEq)]
 struct State {
     height: i64,
@@ -54,8 +54,8 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
     // By hand, with T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens a bucket of 4, which
-    // the pool lends. Flow 1 returns its excess over 4, and pays. The first departure brings the
-    // pool to 0; the second deals a token to either flow.
+    // the pool lends, and pays 1. Flow 1 returns its excess over 4, and pays 1. The first departure
+    // brings the pool to 0. The second deals one token to either flow.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -84,8 +84,8 @@ fn its_gauges_count_departures_and_token_moves() {
         }
         queue
     };
-    // After the first departure, sigma is 0, as in the example by hand. After the second departure
-    // it is 1 and Q is 1, so one token is moved.
+    // After the first departure, sigma is 0. After the second, sigma and Q are 1, so one token is
+    // moved.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);
@@ -113,7 +113,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // With equal service each flow sends 1000 packets; none may get less than half of that.
+    // With equal service each flow sends 1000 packets; half is required.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -130,7 +130,6 @@ fn an_idle_flow_returns_its_bucket() {
 
 #[test]
 fn packets_of_a_flow_without_tokens_are_dropped_not_marked() {
-    // With a buffer of 8 and alpha 1/2, a single flow runs out of tokens at 4 packets.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&checked(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
     let fates = [0; 6].map(|_| OfferOutcome::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
@@ -149,8 +148,7 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that makes room by pushing out the oldest packet, so that its accounts take another code
-/// path.
+/// FABA that pushes out the oldest packet, for another code path of its accounts.
 struct PushOut(Faba);
 
 impl Dropper for PushOut {
@@ -462,9 +460,8 @@ fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Asserts that each share is within 7 % of the expected one. At the knees of the profile, early
-/// drops take up to 2 % of a flow. A random deal over about 100 000 departures gives a share with a
-/// sd below 1 %.
+/// Asserts that each share is within 7 %. Early drops at the knees of the profile take up to 2 % of
+/// a flow. A random deal over about 100 000 departures has a sd below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -473,8 +470,7 @@ fn assert_near(shares: &[f64], expected: &[f64]) {
 
 #[test]
 fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
-    // Class 1 should get three times the share of class 3, and class 2 half the share of class 3.
-    // All flows need more than their shares except the last, which needs little.
+    // Only the last flow needs less than its share.
     let senders = [(1, 512, 4.0), (1, 512, 8.0), (2, 512, 4.0), (3, 512, 4.0), (3, 512, 0.4)];
     let all: f64 = senders.iter().map(|sender| sender.2).sum();
     let wants = senders.map(|(class, _, often)| (often / all * 2.0, [0.0, 3.0, 0.5, 1.0][class as usize]));
@@ -515,7 +511,7 @@ fn each_class_has_one_bucket_for_any_number_of_flows() {
 
 #[test]
 fn the_greedy_flow_gets_the_remainder() {
-    // Ten flows offer 1.5 times the link's rate. One of them sends half of everything.
+    // Ten flows offer 1.5 times the link's rate.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let mut sent = [0u32; 10];
@@ -528,9 +524,9 @@ fn the_greedy_flow_gets_the_remainder() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Each of the nine other flows offers 0.75/9 of the link, less than a tenth. So max-min gives
-    // these flows what they offer, and the greedy flow a quarter. At the profile's lower knee,
-    // bursts cost the nine flows 2 % of their 0.75, or 0.015; twice that is allowed.
+    // Each of nine flows offers 0.75/9 of the link, less than a tenth. So max-min gives the greedy
+    // flow a quarter. At the profile's lower knee, bursts cost the nine 2 % of their 0.75, or
+    // 0.015; twice that is allowed.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

@@ -28,8 +28,7 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
-/// Figure 18: class 1 is CBR with a quarter. Of the other three quarters, Telnet (3) has a third
-/// and FTP (4) two thirds.
+/// Figure 18: CBR (1) has a quarter. Of the rest, Telnet (3) has a third and FTP (4) two thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
@@ -94,7 +93,7 @@ proptest! {
         let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
-                // A flow may be in a class outside the tree, and sometimes changes its class.
+                // The class may be outside the tree, and sometimes changes.
                 Some((flow, len)) => {
                     let class = (flow as u32 + u32::from(at % 17 == 0)) % 8;
                     queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut Ignore);
@@ -109,9 +108,9 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line on which each
-/// flow and each active class has a part as long as its weight: first the flows, then the classes
-/// by rising weight. Weights are powers of two.
+/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line. Each flow and
+/// each active class has a part of the line as long as its weight: first the flows, then the
+/// classes by rising weight. Weights are powers of two.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -128,7 +127,7 @@ struct Node {
     weight: u64,
     sigma: i64,
     active: BTreeMap<u64, Vec<usize>>,
-    /// The flows of the class, in the order of their turns.
+    /// In the order of their turns.
     flows: VecDeque<u64>,
 }
 
@@ -175,8 +174,6 @@ impl Reference {
         part
     }
 
-    /// All tokens of a class: its pool, the buckets of its flows, and the holdings of its child
-    /// classes.
     fn holdings(&self, node: usize) -> i64 {
         let flows = self.x.iter().filter(|leaf| leaf.node == node).map(|leaf| leaf.x);
         let below = (0..self.nodes.len()).filter(|&other| self.nodes[other].parent == Some(node));
@@ -220,7 +217,7 @@ impl Reference {
         self.deactivate_if_idle(node);
     }
 
-    /// Draws a child class by weight, or `None`, which means the flow in turn.
+    /// `None` means the flow in turn.
     fn random_child(&mut self, node: usize) -> Option<usize> {
         let flows = self.nodes[node].flows.len() as u64;
         let line = self.sum_of_active(node);
@@ -407,7 +404,7 @@ fn figure_18_of_powers_of_two() -> Spec {
 }
 
 /// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. Each class is given by its
-/// number of flows and the rate of each in kbit/s. Flows send packets of 512 bytes at random times.
+/// number of flows and the rate of a flow in kbit/s. Packets of 512 bytes come at random times.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
@@ -433,8 +430,6 @@ fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> 
     sent.map(|packets| f64::from(packets) * 20.0 / f64::from(slots - warm_up))
 }
 
-/// Max-min shares over figure 18: first between CBR and the others by 1 to 3, then between Telnet
-/// and FTP by 1 to 2.
 fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     let [cbr, telnet, ftp] = demands;
     let first = max_min(20.0, &[(cbr, 1.0), (telnet + ftp, 3.0)]);
@@ -442,9 +437,9 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Asserts that the shares are within 7 % of max-min. In the paper's scenario a flow's height is
-/// below two tokens, so the random movement of entire tokens matters. For expected rates of 5, 5
-/// and 10 Mbit/s, ns-2 gave 4.8, 5.0 and 9.9 Mbit/s.
+/// Asserts shares within 7 % of max-min. In the paper's scenario a flow's height is below two
+/// tokens, so the random movement of entire tokens matters: ns-2 gave 4.8, 5.0 and 9.9 Mbit/s for
+/// 5, 5 and 10.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -455,15 +450,14 @@ fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
 #[test]
 fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
     assert_eq!(figure_18_max_min([20.0, 6.0, 15.0]), [5.0, 5.0, 10.0]);
-    // As in the paper, there are 400 CBR flows of 50 kbit/s, 400 Telnet flows of 15 and 200 FTP
-    // flows of 75.
+    // The paper's 400 CBR flows of 50 kbit/s, 400 Telnet flows of 15 and 200 FTP flows of 75.
     assert_near(shares(&figure_18(), (400, 50.0), (400, 15.0), (200, 75.0)), [20.0, 6.0, 15.0]);
 }
 
 #[test]
 fn unused_capacity_of_a_class_goes_only_to_its_sibling() {
-    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 14, and CBR still 5. Telnet has many light flows,
-    // so at least one is always active.
+    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 14. At least one of many light Telnet flows is
+    // always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
@@ -483,7 +477,7 @@ fn every_class_is_served_with_more_classes_than_tokens() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // With equal service each flow sends 267 packets; none may get less than half of that.
+        // With equal service each flow sends 267 packets; half is required.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
@@ -507,8 +501,7 @@ fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
 
 #[test]
 fn flows_of_a_class_share_it_equally_at_any_rates() {
-    // Eleven flows are in a class that is not listed, so they are under the root. One flow sends as
-    // much as the other ten.
+    // Eleven flows in an unlisted class are under the root.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
@@ -520,8 +513,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Each of eleven flows gets 2273 of 25 000 packets, within 3.4 %: the greedy flow uses every
-    // available token, and the others find tokens by chance.
+    // Each flow gets 2273 of 25 000 packets, within 3.4 %: the greedy flow uses every available
+    // token, and the others find tokens by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

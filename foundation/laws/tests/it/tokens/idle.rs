@@ -9,8 +9,8 @@ fn site(packets: u32) -> Site<'static> {
     Site { stream: "link/idle", ..crate::site(Amount::Packets(packets)) }
 }
 
-/// For two seconds, 200 flows offer 1.5 times the link's rate, and flow 0 adds 0.9 of it; then only
-/// flow 0 sends. Returns the fraction of its packets that pass in the third second.
+/// For two seconds, 200 flows offer 1.5 times the link's rate, and flow 0 another 0.9 times. Then
+/// only flow 0 sends. Returns the fraction of its packets that pass in the last 0.8 s.
 fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
     const SLOT: u64 = 409_600; // the transmission time of 512 bytes at 10 Mbit/s
     let mut queue = built(name, typed, &site(packets));
@@ -63,13 +63,12 @@ fn a_lone_flow_without_tokens_passes() {
     }
 }
 
-/// A flow has an empty bucket when the link goes idle, and then sends a packet now and then.
-/// Returns which of ten packets are admitted.
+/// Sends ten packets of flow 2, one at a time, on an idle link. Returns which of them are admitted.
 ///
 /// T is 2. Flow 1 opens a bucket of 2 and pays 1. Flow 2 opens a bucket of 1, which leaves the pool
-/// at -1, and pays 1. The first departure brings the pool to 0, the second to 1. `beta_max` lets
-/// one token be dealt out: to flow 2, or to flow 1, whose bucket then exceeds its height of 1 and
-/// is deleted. In the latter case flow 2 has no token.
+/// at -1, and pays 1. Two departures bring the pool to 1. `beta_max` lets one token be dealt, to
+/// flow 1 or to flow 2. If flow 1 gets it, flow 1's bucket exceeds its height of 1 and is deleted,
+/// and flow 2 has no token.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
     let site = Site { seed: Seed(seed), ..site(2) };
     let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);

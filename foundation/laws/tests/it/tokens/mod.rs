@@ -1,8 +1,6 @@
-//! The token-bucket family: FABA, SFED and hierarchical FABA.
-//!
-//! Each law is compared with a transcription of its pseudo-code: straight-line code with lists
-//! instead of tables, and without the code under test. Amounts have the same units and random
-//! numbers come from the same stream, so every number must agree to the last bit.
+//! FABA, SFED and hierarchical FABA, each against a transcription of its pseudo-code with lists
+//! instead of tables. Units and random streams are the same, so every number must agree to the last
+//! bit.
 
 mod faba;
 mod hfaba;
@@ -52,7 +50,6 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.uniform() < p
 }
 
-/// A transcription of a law, with a queue.
 trait Reading {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome;
     /// Sends a packet, and returns its flow.
@@ -63,8 +60,7 @@ const NO_TOKENS: OfferOutcome = OfferOutcome::Dropped(Cause::NoTokens);
 const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
 const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
-/// The next sender, if one sends before the next departure. Senders are random and their load
-/// varies; flow 0 sends a third of the packets.
+/// The next arrival's flow and length, if one comes before the next departure.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {
@@ -76,8 +72,6 @@ fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     Some((flow, len))
 }
 
-/// Runs a discipline and its transcription side by side. `watch` compares their states after each
-/// step.
 fn side_by_side<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     plain: &mut R,
@@ -101,8 +95,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// The shares of a link that senders get. In each step a random sender offers a packet, and the
-/// link sends `part` of its bytes. Senders are (class, packet length, frequency).
+/// Shares of senders (class, packet length, frequency). In each step a random sender offers a
+/// packet, and the link sends `part` of its bytes.
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();

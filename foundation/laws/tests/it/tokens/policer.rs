@@ -20,8 +20,7 @@ fn a_policer_passes_its_bucket_plus_its_rate() {
         passed += u32::from(policer.dequeue(now, &mut dropped).is_some());
         assert_eq!(policer.backlog(), Backlog::default(), "nothing waits");
     }
-    // In one second, the bucket passes 64 000 bytes and the rate 12 500 000 bytes: (64 000 + 12 500
-    // 000) / 1500 = 8376 packets.
+    // In one second, bucket and rate pass (64 000 + 12 500 000) / 1500 = 8376 packets.
     assert!((8375..=8377).contains(&passed), "{passed}");
     assert!(dropped.iter().all(|(_, cause)| *cause == Cause::NoTokens));
 }

@@ -1,5 +1,5 @@
-//! Weights that change while tokens circulate. No token is created or lost, and heights follow the
-//! new weights.
+//! Weights that change while tokens circulate. Tokens are conserved, and heights follow the new
+//! weights.
 
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;
@@ -94,7 +94,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
         assert!(height(&changed).is_some());
         assert_eq!(height(&changed), height(&built), "flow {flow}");
     }
-    // An inactive class, too, has its new weight when it returns.
+    // All classes are now inactive. Changing a weight conserves the tokens too.
     while changed.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     changed.set_weight(1, weight(before[0])).expect("known");
     changed.set_weight(1, weight(after[0])).expect("known");

@@ -24,7 +24,7 @@ fn queue((limit, config): (Limit, Config), seed: u64) -> Queue<Fcfs, Sfed> {
     Queue::new(limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
 }
 
-/// The height, the buckets of flows 1 and 2, the pool, and the queue, in whole tokens.
+/// Height, buckets of flows 1 and 2, pool, and queue, in whole tokens.
 fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64) {
     let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
     let whole = |raw: i64| {
@@ -50,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // In its turn, flow 1 gets the token; its bucket is full and is deleted. The bucket's four
-    // tokens are dealt to flow 2, which now has every turn.
+    // The token fills the bucket of flow 1, whose turn it is. The bucket is deleted, and its four
+    // tokens go to flow 2, which now has every turn.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -119,7 +119,7 @@ impl Reference {
         self.pointer
     }
 
-    /// The last bucket moves to the index of the deleted one, and the pointer stays.
+    /// The last bucket takes the deleted index, and the pointer stays.
     fn delete(&mut self, j: usize) {
         self.sigma += self.x.swap_remove(j).1;
     }
@@ -228,8 +228,7 @@ fn it_decides_as_the_pseudo_code_does() {
 #[test]
 fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
     for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
-        // Three flows need more than their shares, at very different rates. The last needs 0.05 of
-        // the link.
+        // Three flows offer more than their shares. The last flow offers 0.05 of the link's rate.
         let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
         let senders: Vec<_> =
             lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();
@@ -237,8 +236,7 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
         // The buffer is in bytes, so tokens rather than packet slots run out in byte mode.
         let shares = shares(queue(checked(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
-        // The tolerance is 5 %, since early drops at the knees of the profile take up to 2 % of a
-        // flow.
+        // Early drops at the knees of the profile take up to 2 % of a flow.
         let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.05;
         assert!(shares.iter().zip(&expected).all(near), "{shares:?}, not {expected:?}");
     }
@@ -262,7 +260,6 @@ fn early_signals_mark_where_allowed_and_flows_without_tokens_are_dropped() {
 
 #[test]
 fn more_tokens_than_a_sum_can_hold_are_refused() {
-    // There are a thousand tokens for each byte.
     let spec = Spec {
         measure: Some(Measure::Bytes),
         supply: Supply { alpha: Some(1000.0), ..Supply::default() },

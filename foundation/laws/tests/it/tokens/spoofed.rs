@@ -1,5 +1,4 @@
-//! A flood of packets, each of a different flow, next to one TCP flow, which must get the rate that
-//! the flood leaves free.
+//! A TCP flow must get the rate left free by a flood whose packets are each of a different flow.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -9,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 const LINK: u64 = 50_000_000;
-/// The size of a full Ethernet frame on the link.
+/// A full Ethernet frame on the link.
 const FULL: u32 = 1538;
-/// The size of a shortest Ethernet frame (64 B) on the link.
+/// A shortest Ethernet frame (64 B) on the link.
 const SHORT: u32 = 84;
 const TCP: u64 = 1;
 const ROUND_TRIP: Duration = Duration::from_ms(20);
@@ -60,8 +59,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// The throughput of a TCP flow on the link, in Mbit/s, under `discipline` with the parameters
-/// `typed`, next to `datagrams` per second from random sources.
+/// TCP throughput, in Mbit/s, under `discipline`, next to `datagrams` per second from random
+/// sources.
 fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     let rate = Rate::from_bps(LINK).expect("not zero");
     let buffer = Amount::Time(Duration::from_ms(50));
@@ -111,7 +110,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// The gateway's settings as in the paper, without the additional threshold of `FREE`.
+/// The paper's gateway settings, without the threshold of `FREE`.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
@@ -123,7 +122,7 @@ fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // If TCP got as much under the printed law, this test would show nothing. A kernel's TCP, which
-    // also suffers timeouts, gets a seventh of the free capacity.
+    // TCP must get less under the printed law, or this test would show nothing. A kernel's TCP,
+    // which also suffers timeouts, gets a seventh of the free capacity.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }

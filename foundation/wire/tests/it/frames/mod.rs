@@ -115,7 +115,6 @@ impl Recipe {
         }
     }
 
-    /// The frame from its Ethernet header on, with lengths and checksums from etherparse.
     pub(crate) fn frame(&self) -> Vec<u8> {
         let link = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let tag = |id: u16| SingleVlanHeader { vlan_id: VlanId::try_new(id).unwrap(), ..Default::default() };
@@ -218,7 +217,6 @@ pub(crate) fn any_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(any_network(), any_transport(), payload(0..=longest))
 }
 
-/// Complete TCP and UDP packets, as a stack passes them to segmentation offload.
 pub(crate) fn super_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(whole_network(), super_transport(), payload(0..=longest))
 }
@@ -240,8 +238,7 @@ fn recipe(
     )
 }
 
-/// Bytes from a multiplicative sequence with a random seed, because drawing or shrinking 60 KiB
-/// byte by byte is slow.
+/// Bytes from a seed: drawing or shrinking 60 KiB byte by byte is slow.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()
@@ -333,7 +330,6 @@ fn udp() -> impl Strategy<Value = TransportRecipe> {
     any::<(u16, u16)>().prop_map(|ports| TransportRecipe::Udp { ports })
 }
 
-/// Damage to a frame: octets overwritten, then perhaps a cut.
 pub(crate) fn any_damage() -> impl Strategy<Value = Damage> {
     let overwrite = (any::<prop::sample::Index>(), any::<u8>());
     (vec(overwrite, 0..6), proptest::option::of(any::<prop::sample::Index>()))

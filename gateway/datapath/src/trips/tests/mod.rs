@@ -8,7 +8,6 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// The fields of a TCP segment, from the server outside to the host inside or back.
 #[derive(Clone, Copy)]
 struct Written {
     sequence: u32,
@@ -60,7 +59,6 @@ fn answer(acknowledged: u32, stamps: Option<(u32, u32)>) -> Written {
     Written { sequence: 1, acknowledged, stamps, bytes: 0, is_syn: false }
 }
 
-/// The number of round trips of `way`, and their sum in microseconds.
 fn counted(trips: &Trips, way: Way) -> (u64, u64) {
     let count = trips.way(way).classes.all()[0];
     (count.trips, count.sum_us)
@@ -114,7 +112,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // As in Karn's algorithm, a repeated segment is not timed: the answer may be to either copy.
+    // A repeated segment is not timed: the answer may be to either copy.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -195,7 +193,8 @@ fn a_dropped_segment_does_not_prevent_timing_the_next() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
-    // A retransmission leaves at once. Its answer would be ambiguous, so the next segment is timed.
+    // The sender retransmits the segment. An answer would be ambiguous, so the next segment is
+    // timed.
     assert_eq!(comes(&mut trips, Download, PLAIN, 100), 0);
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 200);
@@ -273,12 +272,12 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     let (trip, when) = heard.try_recv().expect("it is released");
     assert_eq!((trip.time, when), (Duration::from_ms(20), at(22_000)));
     assert_eq!(counted(&trips, Upload), of_syn, "it is no round trip that is shown");
-    // Data that arrives more than two seconds after an acknowledgement was not released by it.
+    // Data does not count as released by an acknowledgement more than two seconds earlier.
     let ticket = comes(&mut trips, Upload, ack(103), 30_000);
     trips.of(Upload).leaves(ticket, at(30_000));
     comes(&mut trips, Download, data(2200, 103), 2_030_001);
     assert!(heard.try_recv().is_err());
-    // A segment with payload takes precedence, and its trip is reported too.
+    // A segment with payload is timed even while an acknowledgement is being timed.
     let ticket = comes(&mut trips, Upload, ack(104), 3_000_000);
     trips.of(Upload).leaves(ticket, at(3_000_000));
     let request = Written { sequence: 1, acknowledged: 2300, stamps: Some((105, 41)), ..PLAIN };
@@ -310,12 +309,12 @@ fn heard_after(before_us: u64) -> RoundTrip {
 
 #[test]
 fn silence_before_an_answer_may_be_time_of_the_other_end() {
-    // A segment arrived 1 ms before the answer, so the path took at least 39 ms.
+    // The segment 1 ms before the answer proves that the trip takes at least 39 ms.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // In the first case the other end is silent for the last 38 ms of the trip; in the second, from
-    // before the trip on.
+    // The trip lasts from 10 to 50 ms. After a segment at 12 ms, the other end is silent for 38 ms
+    // of it; after one at 9 ms, for all of it.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -11,18 +11,17 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The address of both ends, since a single one is enough for QUIC.
+/// The address of both ends. QUIC needs no second address.
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 443));
 const CERTIFICATE: &[u8] = include_bytes!("../../../../../examples/link-quinn/cert.der");
 const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
-/// The bytes that a client may send before an acknowledgement: enough to send all the time.
+/// The server's receive window, which lets the client send all the time.
 const WINDOW_BYTES: u32 = 200_000;
 
-/// A datagram: its arrival and number, whether it has passed the gateway, the end that sent it, and
-/// its bytes.
+/// A datagram's arrival and number, whether it has passed the gateway, its sending end, its bytes.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// One end of a connection. The client, which is inside, always sends, and the server reads.
+/// One end: the client, inside, always sends; the server reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -89,8 +88,7 @@ impl End {
     }
 }
 
-/// The measurements of a 3 s connection. The round trips from the gateway to client and server take
-/// `away_us` microseconds.
+/// Measurements of 3 s. The round trips from the gateway to client and server take `away_us`.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
     let zero = Instant::now();

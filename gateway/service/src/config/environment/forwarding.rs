@@ -1,9 +1,10 @@
-//! Forwarding by the kernel, which makes a bump useless and which router mode needs.
+//! Checks the kernel's forwarding, which makes a bump useless and which router mode needs.
 
 use super::super::Config;
-use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
+use super::{LOOPBACK, Note, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::passages::passages;
 use crate::config::spec::Spec;
+use crate::config::wire::TunnelSpec;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::Passage;
 use fairwire_document::DocumentError;
@@ -14,13 +15,11 @@ use fairwire_wire::Way;
 use std::fs;
 use std::io::ErrorKind;
 
-/// Does the kernel forward between the two interfaces, by the settings of `family` (`ipv4` or
-/// `ipv6`)?
+/// Does the kernel forward between the interfaces `names`? `family` is `ipv4` or `ipv6`.
 fn forwards(family: &str, names: [&str; 2]) -> bool {
     names.iter().all(|name| is_on(&format!("{family}/conf/{name}/forwarding")))
 }
 
-/// Is this setting of the network namespace on?
 pub(super) fn is_on(setting: &str) -> bool {
     let value = fs::read_to_string(format!("/proc/sys/net/{setting}")).unwrap_or_default();
     value.trim().parse::<u8>().is_ok_and(|value| value > 0)
@@ -78,8 +77,6 @@ fn passing_by(spec: &Spec) -> Vec<Note> {
     notes
 }
 
-/// The note on an inside interface without Ethernet headers, or the reason why its hosts cannot be
-/// recognized.
 fn without_ethernet(config: &Config, inside: &str) -> Result<Option<Note>, DocumentError> {
     let about = link::index_of(inside).ok().flatten().and_then(|index| link::about(index).ok());
     if about.is_none_or(|about| about.is_ethernet) {
@@ -97,7 +94,11 @@ fn without_ethernet(config: &Config, inside: &str) -> Result<Option<Note>, Docum
     ))))
 }
 
-/// Notes on a router, or the reason why its interfaces cannot be used.
+fn is_loopback(name: &str) -> bool {
+    let index = link::index_of(name).ok().flatten();
+    index.and_then(|index| link::about(index).ok()).is_some_and(|about| about.is_loopback)
+}
+
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();
@@ -112,25 +113,22 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
     }
     let inside = wire.inside.names().iter().find(|name| there.contains(name));
     let names = [inside.unwrap_or(wire.inside.first()).as_str(), wire.outside.as_str()];
-    for tunnel in &wire.tunnels {
-        if !there.contains(&tunnel.interface) {
-            notes.push(Note(format!(
-                "the tunnel `{}` is missing; it is shaped when it exists",
-                tunnel.interface
-            )));
+    for (at, TunnelSpec { interface, .. }) in wire.tunnels.iter().enumerate() {
+        if !there.contains(interface) {
+            notes.push(Note(format!("the tunnel `{interface}` is missing; it is shaped when it exists")));
+        }
+        if is_loopback(interface) {
+            let path = format!("wire.tunnels.{at}.interface");
+            let allowed = "the interface of a tunnel, such as `wg0`";
+            return Err(refused(config, &path, interface, LOOPBACK.into(), allowed.into()));
         }
     }
-    let outside = link::index_of(&wire.outside).ok().flatten();
-    let Some(outside) = outside else { return Err(missing(config, "outside", &there)) };
-    if link::about(outside).is_ok_and(|about| about.is_loopback) {
-        let why = "that is the machine's loopback, which leads nowhere".to_owned();
-        return Err(refused(
-            config,
-            "wire.outside",
-            &wire.outside,
-            why,
-            "the interface to which the default route leads".into(),
-        ));
+    if !there.contains(&wire.outside) {
+        return Err(missing(config, "outside", &there));
+    }
+    if is_loopback(&wire.outside) {
+        let allowed = "the interface to which the default route leads";
+        return Err(refused(config, "wire.outside", &wire.outside, LOOPBACK.into(), allowed.into()));
     }
     let tables = Nftables::open().and_then(|nftables| nftables.has_table(Family::Netdev, "fairwire"));
     // Another check reports missing rights.

@@ -1,5 +1,4 @@
-//! Checks that this machine can do what a configuration requires. `run` uses the checks too; they
-//! change nothing.
+//! Checks, without changes, that this machine can do what a configuration requires.
 
 mod forwarding;
 pub mod survey;
@@ -78,8 +77,6 @@ pub fn held(config: &Config) -> Vec<Note> {
     [wire.inside.first(), &wire.outside].into_iter().filter_map(holder_of).collect()
 }
 
-/// Notes on files: those that the process can no longer read as `user`, and those with a token or
-/// key that others may read.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
     // A file that does not exist yet need not be readable.
@@ -116,8 +113,8 @@ fn interfaces() -> Vec<String> {
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// The note on an Ethernet interface from which frames are taken, or the reason why it cannot be
-/// used.
+const LOOPBACK: &str = "that is the machine's loopback, which leads nowhere";
+
 fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Option<Note>, DocumentError> {
     let path = format!("wire.{key}");
     let failed = |error: std::io::Error| {
@@ -129,9 +126,7 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     let is_router = config.spec().wire.backend.kind() == BackendKind::Router;
     if about.is_loopback || !about.is_ethernet && !is_router {
         let (why, allowed) = match about.is_loopback {
-            true => {
-                ("that is the machine's loopback, which leads nowhere", "a network card, a VLAN or a bridge")
-            }
+            true => (LOOPBACK, "a network card, a VLAN or a bridge"),
             false => (
                 "its packets have no Ethernet header, as those of VPNs and PPP",
                 "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
@@ -170,14 +165,12 @@ fn is_fit(name: &str) -> bool {
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
 }
 
-/// The error if the interface that `key` names disappeared before it could be used.
 pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {
     missing(config, key, &interfaces())
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    // An existing persistent TUN device is refused as well: another program set its addresses and
-    // MTU, and brought it up.
+    // An existing persistent TUN device is refused as well: another program set it up.
     match there.iter().any(|other| other == name) {
         false => Ok(()),
         true => {
@@ -197,7 +190,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Is the interface that /sys calls `name` that of our own network namespace?
+/// Does /sys show the interface of our own network namespace?
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());
@@ -205,8 +198,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// The error if `name` is a port of the bridge or bond `master`, which receives the port's frames.
-/// A guard's bridge causes only a note, since a starting gateway removes it.
+/// Refuses `name`, a port of the bridge or bond `master`, which receives its frames. A guard's
+/// bridge causes only a note, since a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
@@ -246,8 +239,8 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
     notes
 }
 
-/// The note on different MTUs. A frame that is too long for the other interface is lost, and no
-/// ICMP message reports it to its sender.
+/// A note if the two MTUs differ: frames too long for the other interface are lost, and no ICMP
+/// message reports this to the sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
     let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);

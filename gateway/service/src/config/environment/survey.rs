@@ -71,10 +71,11 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside, given `inside`. This is the interface of the default
-    /// route, with one exception: a machine that does not forward and has two bare interfaces with
-    /// carrier. There, the bare interfaces are for a bump, and the default route is for management.
-    /// Only `inside` can show which of the two is outside.
+    /// The interface that is probably outside: usually that of the default route.
+    ///
+    /// On a machine that does not forward, two bare interfaces with carrier are for a bump, and the
+    /// default route is for management. If one of the two is `inside`, the other is outside;
+    /// otherwise this is unknown.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
@@ -89,8 +90,7 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside, given `outside`. It has an address if `outside` has
-    /// one, and is a bare interface otherwise.
+    /// The interface that is probably inside. It has an address if, and only if, `outside` has one.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {
@@ -100,13 +100,12 @@ impl Survey {
                 && interface.has_address() == has_address
         };
         let mut found: Vec<&Surveyed> = self.interfaces.iter().filter(fit).collect();
-        // Interfaces with carrier come first; otherwise the kernel's order stays.
+        // Interfaces with carrier come first.
         found.sort_by_key(|interface| !interface.about.is_running);
         found.first().copied()
     }
 
-    /// The back end that suits these two interfaces: the kernel's forwarding if both have
-    /// addresses, else a bump.
+    /// The back end for two interfaces: `router` if both have addresses, otherwise `af-packet`.
     pub fn backend(&self, inside: &str, outside: &str) -> BackendKind {
         let has_address = |name: &str| self.find(name).is_some_and(Surveyed::has_address);
         match has_address(inside) && has_address(outside) {
@@ -162,7 +161,6 @@ fn default_route() -> Option<String> {
     route4(&read("/proc/self/net/route")).or_else(|| route6(&read("/proc/self/net/ipv6_route")))
 }
 
-/// The route to 0.0.0.0/0 with the smallest metric.
 fn route4(text: &str) -> Option<String> {
     let default = |line: &str| -> Option<(u32, String)> {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -172,8 +170,8 @@ fn route4(text: &str) -> Option<String> {
     text.lines().skip(1).filter_map(default).min_by_key(|(metric, _)| *metric).map(|(_, name)| name)
 }
 
-/// The route to ::/0 with the smallest metric. Routes through the loopback are skipped, since they
-/// refuse packets.
+/// The interface of the IPv6 default route. Routes through the loopback refuse packets, and are
+/// skipped.
 fn route6(text: &str) -> Option<String> {
     let default = |line: &str| -> Option<(u32, String)> {
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -1,20 +1,17 @@
 //! A snapshot as a page for Prometheus: as text, version 0.0.4, or as OpenMetrics 1.0.
 //!
 //! Sources: prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics specification
-//! (prometheus.io/docs/specs/om/open_metrics_spec). Clients that accept OpenMetrics get it; all
-//! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are
-//! equal in both formats.
+//! (prometheus.io/docs/specs/om/open_metrics_spec).
 //!
 //! Metrics of node_exporter's qdisc collector keep their names and their labels `device` and
-//! `kind`, so existing queue dashboards fit. All other metrics are `fairwire_*`, or `process_*` as
-//! in other clients. Units are base units: bytes and seconds.
+//! `kind`, so existing queue dashboards fit. All other metrics are `fairwire_*` or `process_*`.
+//! Units are base units: bytes and seconds.
 //!
-//! The format is hand-written because no maintained library writes both: `prometheus-client` has
-//! only OpenMetrics, `prometheus` only text.
+//! The format is hand-written because no maintained library writes both formats.
 //!
 //! **There is never a label per flow.** The label `class` exists only for classes of the
 //! configuration, at most [`MAX_CLASSES`], and never for subscribers, since thousands of time
-//! series overload Prometheus. The socket reports all classes and flows.
+//! series overload Prometheus.
 
 mod page;
 
@@ -148,8 +145,8 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
     page.each(MetricKind::Gauge, &gauges);
 }
 
-/// The metrics of node_exporter. The label `device` is the interface after the queue, which is the
-/// inside for a download.
+/// Writes the metrics of node_exporter. The label `device` is the interface through which packets
+/// leave: for a download, the inside.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
@@ -238,7 +235,6 @@ fn sojourns(page: &mut Page, snapshot: &Snapshot) {
         |way| &way.round_trip_histogram,
     );
 }
-/// Gauges of the disciplines. Each unit has its own family, so no family mixes units.
 fn discipline(page: &mut Page, snapshot: &Snapshot) {
     type Unit = (&'static str, &'static str, f64);
     // The suffix of a gauge's name, the suffix of its family's name, and the conversion factor.

@@ -22,7 +22,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Begins a family. Its name ends with the unit, if it has one.
+    /// Writes the head of a family. If the family has a unit, `name` must end with the unit.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
         // In OpenMetrics, HELP and TYPE name the family. In the text format, they name the samples,
         // and the type `info` does not exist.

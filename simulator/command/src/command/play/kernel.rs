@@ -3,13 +3,13 @@
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The length of a contest, which runs in real time while the page waits, and its unmeasured start.
+/// The duration of a contest, in real time while the page waits, and its unmeasured start.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
 
-/// Runs `scenario` between real sockets and in the simulator, for some seconds and under its first
-/// two disciplines. Returns the time series from both, in the form of `fairwire run --series`.
+/// Runs `scenario` for some seconds, between real sockets and in the simulator. Returns the time
+/// series from both, in the form of `fairwire run --series`.
 ///
 /// The contest runs in a separate process, so an error with namespaces does not end the server.
 ///

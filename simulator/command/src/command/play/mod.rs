@@ -1,7 +1,7 @@
 //! `fairwire play`: the playground, served to a browser on this machine.
 //!
 //! The page runs its player in WebAssembly. Browsers without WebAssembly send the same messages to
-//! this server. Contests on this machine's kernel also run here.
+//! this server.
 
 mod kernel;
 
@@ -87,7 +87,6 @@ fn bind(port: u16) -> Result<std::net::TcpListener, Failure> {
     Ok(listener)
 }
 
-/// Opens the page in a browser if there is a desktop; the address is printed in any case.
 fn open(url: &str) {
     let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let opened = has_desktop

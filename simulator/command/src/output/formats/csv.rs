@@ -13,14 +13,13 @@ use std::path::Path;
 
 pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
-/// The headers of time series: the first without a column for the stage, the second with one.
 const HEADS: [&str; 2] = [
     "discipline,seed,time_s,kind,name,measure,unit,value\n",
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// Writes a row of a time series. It never needs quotes: scenarios allow no commas in names, and
-/// those before a gauge's name were replaced by spaces.
+/// The row never needs quotes: scenarios allow no commas in names, and those before a gauge's name
+/// were replaced by spaces.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;
     let SampleRow { kind, name, measure, unit, value } = row;
@@ -31,7 +30,6 @@ fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
-/// Writes one row per run and flow.
 pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
     file::write(path, csv::flows(report)?.as_bytes())
 }

@@ -10,12 +10,10 @@ use fairwire_terminal::file::{self, Scratch};
 use std::io;
 use std::path::Path;
 
-/// Writes one row per run and flow.
 pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
     write(path, &table(report)).map_err(|error| file::fault(path, &error))
 }
 
-/// Writes one row per transfer and page.
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     write(path, &records::table(completed.iter())).map_err(|error| file::fault(path, &error))
 }

@@ -57,8 +57,8 @@ impl Packets for Frames {
     }
 }
 
-/// The frame of a packet. Data starts at sequence number 1, after the handshake, and every segment
-/// is full.
+/// Synthetic headers. Data starts at sequence number 1, after the handshake, and every segment is
+/// full.
 fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
     let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
     let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)

@@ -191,7 +191,7 @@ fn estimate(estimate: &Estimate) -> String {
     };
     let by_interval = |half| number::spread_in_power(estimate.mean, half, power);
     match estimate.half_width_95 {
-        // All values are equal; such a small half-width is a rounding error.
+        // Such a small half-width is a rounding error: all values are equal.
         Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
         Some(half) => {
             by_interval(half).unwrap_or_else(|| format!("{} ± {}", digits(estimate.mean), digits(half)))

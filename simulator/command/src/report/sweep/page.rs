@@ -5,13 +5,11 @@ use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_sweep::{CellSummary, Plan};
 
-/// The maximum number of values in an axis's menu. An axis with more has no menu, but can be
-/// searched.
+/// The maximum number of values in an axis's menu.
 const MAX_CHOICES: usize = 40;
 /// The maximum number of columns on paper. Each row of a wider table is printed as a block.
 const MAX_ON_PAPER: usize = 7;
 
-/// The page, made by `command`. It says that `missing` runs are absent.
 pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing: usize) -> String {
     let axes = axes(plan);
     let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
@@ -112,7 +110,7 @@ fn row(out: &mut String, plan: &Plan, cell: &CellSummary, axes: &[Column]) {
 
 const NUMBER: &str = " class=\"number\"";
 
-/// A cell of the table, with its sort key. On paper, `name` is next to the text.
+/// Adds a cell. On paper, `name` is next to `text`.
 fn field(out: &mut String, name: &str, order: Option<f64>, class: &str, text: &str) {
     let order = order.map_or(String::new(), |order| format!(" data-value=\"{order}\""));
     *out += &format!("<td{class}{order} data-name=\"{}\">{}</td>", escaped(name), escaped(text));

@@ -2,25 +2,24 @@
 //!
 //! # What it does
 //! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
-//! packets, and paces these. The second end reassembles frames, times each from its capture to its
-//! last packet, shows it, and reports the state of the path every 100 ms. Lost packets are not
-//! retransmitted. A frame depends on the previous one, so after a lost frame none is shown until a
-//! key frame, which is larger. The second end requests the key frame.
+//! packets, and paces these. The second end reassembles frames, shows them, and times each from its
+//! capture to its last packet. It reports the state of the path every 100 ms. A frame depends on
+//! the previous one. So after a lost frame, the second end requests a key frame, which is larger,
+//! and shows no frame until it arrives.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
 //! key frame (picture loss indication). A freeze is as W3C defines it ("Identifiers for WebRTC's
 //! Statistics API", `freezeCount`): the time between two shown frames is at least three times the
-//! mean of the last 30, and at least that mean plus 150 ms.
+//! mean of the last 30 such times, and at least that mean plus 150 ms.
 //!
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error
 //!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
 //! - There is no jitter buffer: a frame is shown when its last packet arrives. Frames later than
 //!   the deadline are those that a buffer of fixed delay would miss.
-//! - Frame sizes are uniform around the allowed rate. Those of a real coder vary with the picture,
-//!   and the frame of a change of scene is as large as a key frame.
-//! - A packet counts as lost if all of the next frame overtakes it.
+//! - Frame sizes are uniform around the allowed rate. Those of a real coder vary with the picture.
+//! - A packet counts as lost if the complete next frame arrives before it.
 
 mod nada;
 mod picture;
@@ -60,8 +59,8 @@ pub struct Call {
 }
 
 impl Default for Call {
-    /// RFC 8698, figure 3: 150 kbit/s to 1.5 Mbit/s, and 30 frames per second. ITU-T G.114: one-way
-    /// delays above 400 ms are not acceptable.
+    /// Rates: RFC 8698, figure 3. Deadline: ITU-T G.114, one-way delays above 400 ms are not
+    /// acceptable.
     fn default() -> Self {
         Call {
             rates: Rates { least_bps: 150e3, most_bps: 1.5e6, priority: 1.0 },
@@ -121,7 +120,6 @@ struct Feedback {
     key_after: Option<u64>,
 }
 
-/// The first end: codes and sends.
 struct Speaker {
     call: Call,
     nada: nada::Sender,
@@ -175,7 +173,6 @@ impl Speaker {
         let pieces = bytes.div_ceil(full);
         let frame = self.frames;
         for piece in 0..pieces {
-            // The last piece has the remaining bytes, and always some payload.
             let bytes = if piece + 1 < pieces { full } else { (bytes - full * (pieces - 1)).max(least) };
             self.queue.push_back((Piece { frame, captured: now, pieces, is_key }, bytes));
             self.queued_bytes += u64::from(bytes);
@@ -191,8 +188,8 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // A key frame later than frame `after` may be in flight, so no other is coded. If it was
-        // lost too, a later request has a larger `after`.
+        // If the last key frame is later than frame `after`, it may be in flight, so no other is
+        // coded. If it was lost too, a later request has a larger `after`.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 
@@ -221,7 +218,6 @@ impl Endpoint for Speaker {
     }
 }
 
-/// The second end: shows frames, and reports.
 struct Listener {
     nada: nada::Receiver,
     picture: Picture,

@@ -6,9 +6,6 @@
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
 //! NADA is the only one of the IETF RMCAT group's three algorithms with a complete description.
-//! Its numbers are all given.
-//! draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298 (SCReAM)
-//! describes a window with a separate queue.
 //!
 //! # Where it rests
 //! Equations (5) to (7) leave the rate r unchanged if the congestion is x = PRIO XREF RMAX / r. A
@@ -17,10 +14,10 @@
 //!
 //! # Where we differ
 //! - Delays are one-way and exact: no clock skew is corrected (section 5.1.1).
-//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers,
-//!   even a second one within a round trip, which the receiver does not know. The open interval
-//!   does not count for the mean.
-//! - Nothing is done when reports are missing: the rate stays.
+//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers.
+//!   Even a second gap within a round trip ends one, because the receiver does not know the round
+//!   trip. The mean does not include the open interval.
+//! - When reports are missing, the rate stays unchanged.
 
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
@@ -117,8 +114,8 @@ pub(super) struct Receiver {
     base_s: Option<f64>,
     queueing_s: VecDeque<f64>,
     seen: VecDeque<Received>,
-    /// The highest packet number plus one: in `next` among all packets, and in `before` among
-    /// packets that have left the window.
+    /// The highest packet number plus one: `next` of all packets, `before` of those that have left
+    /// the window.
     next: u64,
     before: u64,
     lost_ratio: f64,
@@ -184,7 +181,7 @@ impl Receiver {
         if least_s.is_finite() { least_s } else { 0.0 }
     }
 
-    /// Equation (2): delay, plus the delays that losses and marks correspond to.
+    /// Equation (2).
     fn congestion_s(&self) -> f64 {
         let square = |part: f64| part * part;
         self.warped_s(self.least_queueing_s())
@@ -243,7 +240,6 @@ impl Sender {
         (self.rate_bps + more).min(self.rates.most_bps)
     }
 
-    /// Adjusts the rate by a report that arrived at `now` after a round trip of `rtt`.
     pub(super) fn take(&mut self, report: &ReceiverReport, rtt: Duration, now: Time) {
         let since = self.reported.map_or(REPORT_EVERY, |at| now.since(at));
         self.reported = Some(now);
@@ -318,8 +314,7 @@ mod tests {
         assert_eq!([0.0, 1e5, 1e6].map(|bps| sender.coder_bps(bps)), [1.5e6, 1.49e6, 1.425e6]);
     }
 
-    /// The last report for packets of 1250 bytes, sent every 10 ms for `s` seconds. Packet n is
-    /// delayed by `delay_ms(n)`, or never arrives if `is_lost(n)`.
+    /// The last report for packets of 1250 bytes, sent every 10 ms for `s` seconds.
     fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> ReceiverReport {
         let mut receiver = Receiver::default();
         let mut last = report(0.0);

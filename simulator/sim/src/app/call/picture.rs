@@ -138,7 +138,6 @@ mod tests {
 
     /// The picture after frames of two packets every 40 ms; the first frame and `keys` are key
     /// frames. The first packet of a frame arrives 50 ms after the capture, the second 10 ms later.
-    /// Packets for which `came` does not hold are lost.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {
@@ -171,13 +170,12 @@ mod tests {
 
     #[test]
     fn after_a_loss_nothing_is_shown_until_a_key_frame() {
-        // Frame 2 lacks a packet, so frames 2 to 7 are lost. Frame 8 is a key frame.
         let picture = after(10, &[8], |frame, packet| (frame, packet) != (2, 0));
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The first lost frame is noticed with the next frame, 100 ms after its capture. The other
-        // lost frames are noticed when they arrive, 60 ms after their captures.
+        // The loss of frame 2 is noticed with frame 3, 100 ms after the capture of frame 2. Frames
+        // 3 to 7 are lost when complete, 60 ms after their captures.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
         // No frame is shown between frames 1 and 8, for 280 ms. This exceeds both bounds: 40 ms +
         // 150 ms, and three times 40 ms.

@@ -2,8 +2,7 @@ use super::*;
 use fairwire_core::Seed;
 
 /// Runs a call of a minute over a link of this rate, with 20 ms in each direction and an unlimited
-/// queue. Packets for which `is_lost` holds never arrive. Returns the listener, and the sending
-/// rate in the last 40 s.
+/// queue. Returns the listener, and the sending rate in the last 40 s.
 fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
     let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
     let mut there: VecDeque<(Time, Packet)> = VecDeque::new();
@@ -53,8 +52,8 @@ fn median_frame(listener: &Listener) -> f64 {
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
     // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames has a relative standard
-    // error of 0.06/35. At most 5 % is subtracted from the coder's rate, for half a frame or more
-    // in the sender's buffer.
+    // error of 0.06/35. With half a frame or more in the sender's buffer, the coder's rate is 5 %
+    // below NADA's.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.
@@ -82,9 +81,9 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
 fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
-    // The next frame reveals the loss, and the request for a key frame takes 20 ms. The next frame
-    // coded is a key frame, three times as large: it takes 99 ms to send, and 20 ms to arrive. With
-    // the adjacent frames, the freeze lasts 200 ms or slightly more.
+    // The frame after the lost one reveals the loss, and the request for a key frame takes 20 ms.
+    // The frame coded next is a key frame, three times as large: it takes 99 ms to send, and 20 ms
+    // to arrive. With the adjacent frames, the freeze lasts 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
@@ -102,10 +101,10 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 
 #[test]
 fn losses_lower_its_rate() {
-    // At a loss of 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r. So r falls
-    // to the lowest rate, 150 kbit/s. But the loss ratio of a window of about 20 packets
-    // fluctuates: the rate rises at times, and the lower bound prevents equal falls. Each loss also
-    // costs a key frame, which adds the bytes of two frames to those of 20.
+    // At a loss of 5 %, the congestion is 25 x 10 ms. The target is 10 ms x RMAX / r, so r falls to
+    // the lowest rate, 150 kbit/s. But the loss ratio of about 20 packets fluctuates, so the rate
+    // rises at times, and cannot fall below the lowest rate at others. Each loss also costs a key
+    // frame, so 20 frames have the bytes of 22.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

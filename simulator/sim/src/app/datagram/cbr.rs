@@ -21,8 +21,8 @@ impl Generator {
         Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
-    /// Returns the next packet. The gaps follow an even schedule that carries its remainder, so the
-    /// mean rate is exact. Dither varies each gap without disturbing the schedule.
+    /// The gaps follow an even schedule that carries its remainder, so the mean rate is exact.
+    /// Dither varies each gap without disturbing the schedule.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {

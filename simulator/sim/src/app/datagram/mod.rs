@@ -14,8 +14,6 @@ pub(crate) use packet::gap_problem;
 
 use fairwire_core::{Rng, Time};
 
-/// Takes one entry for each source except that of constant bit rate. An entry has the source's
-/// description, its file, its plan, and its name in records.
 macro_rules! sources {
     ($($(#[$doc:meta])* $kind:ident($module:ident::$plan:ident): $name:literal;)+) => {
         /// A datagram source other than constant bit rate.
@@ -103,8 +101,8 @@ sources! {
 }
 
 impl Generator {
-    /// The next packet, computed at `now`: when the source starts, or has sent the previous packet.
-    /// `None` when the source has finished.
+    /// The next packet, or `None` at the source's end. `now` is when the source starts, or when it
+    /// has sent the previous packet.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         match self {

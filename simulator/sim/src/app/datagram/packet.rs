@@ -1,4 +1,4 @@
-//! The packets of a datagram source, and the problems of invalid ones.
+//! The packets of a datagram source, and checks of their sizes and gaps.
 
 use fairwire_core::{Duration, Ecn, Time};
 
@@ -25,12 +25,10 @@ impl Emission {
     }
 }
 
-/// Rounds `bytes` to a packet size: at least the headers, at most the size that IP allows.
 pub(super) fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
     ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), MAX_BYTES) as u32
 }
 
-/// The problem, if any, of packets of `bytes`, including `header_bytes` of headers.
 pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     if bytes == 0 || u64::from(bytes) > MAX_BYTES {
         return Some(format!("a packet has {bytes} bytes, but IP carries 1 to {MAX_BYTES}"));

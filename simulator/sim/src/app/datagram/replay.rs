@@ -1,5 +1,4 @@
-//! Captured packets as offered load. Each is sent at its captured time with its captured size,
-//! whatever happens to the packets in the simulation.
+//! Captured packets as offered load.
 
 use super::packet::Emission;
 use fairwire_core::{Duration, Ecn, Rng, Time};
@@ -15,8 +14,7 @@ pub struct Offered {
     pub at: Duration,
     /// Bytes on the wire, from 1 to libpcap's bound of 262 144; captures may hold super-packets.
     pub bytes: u32,
-    /// The flow of the capture, counted from 0. Each flow has a separate flow hash. If all packets
-    /// have 0, the entire capture is one flow.
+    /// The flow of the capture, counted from 0. Each flow has a separate flow hash.
     pub flow: u16,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -92,8 +90,6 @@ impl Generator {
         Some(Emission { at, bytes: packet.bytes, conversation: packet.flow, ecn: packet.ecn })
     }
 
-    /// The time from the first packet to its repetition, which follows the last packet after a mean
-    /// gap.
     fn period(&self) -> Duration {
         let last = self.packets.last().map_or(Duration::ZERO, |last| last.at);
         let gaps = (self.packets.len() as u64).saturating_sub(1).max(1);

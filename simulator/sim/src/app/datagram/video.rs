@@ -21,8 +21,7 @@ pub struct Video {
     pub i_bytes: Law,
     /// Bytes of a frame of another type, without packet headers.
     pub p_bytes: Law,
-    /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is
-    /// only as long as its data require.
+    /// Bytes on the wire of a full packet; more than its headers.
     pub packet_bytes: u32,
     /// Are the packets of a frame spread evenly over the frame time, instead of sent back to back?
     pub is_paced: bool,
@@ -69,8 +68,7 @@ pub(crate) struct Generator {
     payload: u64,
     header_bytes: u32,
     is_paced: bool,
-    /// The frame being sent: its start (`None` before the first frame), its number of packets, the
-    /// number already sent, and its remaining bytes.
+    /// The frame being sent. `at` is its start, and `None` before the first frame.
     at: Option<Time>,
     packets: u64,
     sent: u64,

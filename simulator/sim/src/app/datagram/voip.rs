@@ -35,7 +35,7 @@ impl Default for Voip {
 }
 
 impl Default for Talk {
-    /// Exponential, with the means of ITU-T P.59 (1993): 1.004 s of talk, 1.587 s of pause.
+    /// Exponential, with the means of ITU-T P.59 (1993).
     fn default() -> Self {
         Talk { spurt: Law::Exponential { mean: 1.004 }, silence: Law::Exponential { mean: 1.587 } }
     }

@@ -1,4 +1,4 @@
-//! Bursts of packets separated by pauses (B. Suter et al., INFOCOM 1998, section 4).
+//! Bursts of segments separated by pauses.
 
 use super::step::{Cause, Demand, Segments, Step};
 use crate::app::law::{Law, Sampler};

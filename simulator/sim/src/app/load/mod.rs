@@ -1,7 +1,7 @@
 //! Loads: they open TCP connections and give them data.
 //!
 //! A load is a state machine. It is invoked when it is due, or when a connection has delivered all
-//! its data, and returns [`Step`]s. It knows nothing about packets.
+//! its data, and returns [`Step`]s.
 
 pub(crate) mod bursts;
 pub(crate) mod outside;
@@ -17,8 +17,6 @@ pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 use fairwire_core::{Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 
-/// Lists each load once. An entry has its description, its plan, its machine, its file, and its
-/// name in records.
 macro_rules! loads {
     ($($(#[$doc:meta])* $kind:ident($plan:ty, $machine:ty) = $module:ident: $name:literal;)+) => {
         /// The behaviour of one user of TCP. A user may have several connections.
@@ -88,7 +86,6 @@ macro_rules! loads {
                 }
             }
 
-            /// Appends to `steps` the actions due at `now`, in their order.
             pub(crate) fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
                 match self {
                     $(Machine::$kind(machine) => machine.react(cause, now, rng, steps),)+
@@ -143,7 +140,8 @@ mod tests {
     use fairwire_core::{Duration, Seed};
     use std::collections::BTreeMap;
 
-    /// Connections that deliver a segment per millisecond each, and log the load's steps.
+    /// A load over ideal connections, each of which delivers a segment per millisecond. Logs the
+    /// load's steps.
     pub(super) struct Ideal {
         pub(super) machine: Machine,
         rng: Rng,
@@ -159,7 +157,7 @@ mod tests {
             Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
-        /// Runs `load` up to `end`. Deliveries that would coincide are a nanosecond apart.
+        /// Deliveries that would coincide are a nanosecond apart.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
             ideal.run_to(end);

@@ -15,8 +15,7 @@ pub enum Cause {
 /// One action of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Abandon the connection with this number, if any, and open another with this number of
-    /// segments.
+    /// Abandon the connection `place`, if it is open, and open another with `segments` to send.
     Open {
         /// The number of the connection, from 0.
         place: u16,
@@ -45,7 +44,7 @@ pub enum Step {
 /// How a load demands rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// The load offers its data regardless of its share.
+    /// The load offers data regardless of the rate that it gets.
     Offered,
     /// The load requests data, and requests more only when the data has arrived.
     Requested,

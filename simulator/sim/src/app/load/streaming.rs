@@ -8,14 +8,13 @@
 //! SIGCOMM 2017, section 5.1.
 //!
 //! # Where we differ
-//! - A request takes no time. The sender begins a chunk when it knows that the previous one has
-//!   arrived: half a round trip after the arrival. A real request would reach the sender at the
-//!   same moment. But here the previous chunk counts as arrived only at that moment, half a round
-//!   trip late.
+//! - A request takes no time. The sender begins a chunk when it knows that the previous chunk has
+//!   arrived. This is half a round trip after the arrival, when a real request would reach the
+//!   sender. But the previous chunk counts as arrived only at that time.
 //! - All chunks of a bitrate have equal size. In the paper chunk sizes vary, and the reservoir also
 //!   absorbs this variation (section 5, BBA-1).
-//! - A real service does more: it adapts its start to the rate of the first chunks (BBA-2), and
-//!   abandons late chunks. Its viewers seek and leave.
+//! - A real service also adapts its start to the rate of the first chunks (BBA-2), and abandons
+//!   late chunks. Its viewers seek and leave.
 
 use super::step::{Cause, Demand, Segments, Step};
 use fairwire_core::{Duration, Rng, Time};
@@ -46,7 +45,7 @@ pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::P
 
 impl Default for Streaming {
     /// The buffer of Huang and others 2014, section 4: 240 s, with a reservoir of 90 s. The highest
-    /// bitrate begins at nine tenths of the buffer. Chunks last 4 s.
+    /// bitrate begins at nine tenths of the buffer.
     fn default() -> Self {
         Streaming {
             chunk: Duration::from_secs(4),
@@ -93,14 +92,13 @@ impl Streaming {
         Demand::Requested
     }
 
-    /// The map from the buffer to the bitrate, bit/s.
     fn allowed_bps(&self, buffered: Duration) -> f64 {
         let (least, most) = (self.rates_bps[0], self.rates_bps[self.rates_bps.len() - 1]);
         let above = (buffered.secs() - self.reservoir.secs()) / self.cushion.secs();
         least + (most - least) * above.clamp(0.0, 1.0)
     }
 
-    /// The bitrate level of the chunk after one of `level`: algorithm 1 of Huang and others 2014.
+    /// The next bitrate level, by algorithm 1 of Huang and others 2014.
     fn next_level(&self, level: usize, buffered: Duration) -> usize {
         let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
         if buffered <= self.reservoir {
@@ -137,11 +135,11 @@ pub(crate) struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Playback {
     Idle,
-    /// The video has not played yet; the first chunk was requested at this time.
+    /// The first chunk was requested at this time.
     Starting(Time),
     /// The first buffered chunk has played since this time.
     Playing(Time),
-    /// The video is stalled; the buffer ran empty at this time.
+    /// The buffer ran empty at this time.
     Stalled(Time),
 }
 
@@ -308,16 +306,15 @@ mod tests {
     fn the_map_and_its_steps_match_the_paper() {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
-        // The bitrate is the lowest up to 90 s, the highest from 216 s on, and linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // From the lowest bitrate, once the map exceeds 2 Mbit/s (at 153 s), the level rises to the
-        // highest bitrate below the map.
+        // Level 0 (1 Mbit/s) is kept until the map allows 2 Mbit/s, at 153 s. Then the level rises
+        // to the highest bitrate below the allowed one.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // From 2 Mbit/s the bitrate falls only where the map is lowest, and rises only where it is
-        // highest.
+        // Level 1 (2 Mbit/s) falls only where the map allows just 1 Mbit/s, and rises only where
+        // the map allows 3 Mbit/s.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest bitrate, once the map is below 2 Mbit/s, the next lower bitrate, the
-        // level falls to the lowest bitrate above the map.
+        // Level 2 (3 Mbit/s) is kept until the map allows less than 2 Mbit/s. Then the level falls
+        // to the lowest bitrate above the allowed one.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -331,7 +328,6 @@ mod tests {
         assert!(lasted(&steps, Kind::Stall).is_empty());
         // The buffer only grows, so no switch is reversed: each of the five occurs once.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
-        // The buffer is full: a chunk is requested every four seconds.
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
         assert!(late.windows(2).all(|pair| (pair[1] - pair[0] - 4.0).abs() < 1e-6), "{late:?}");
         assert_eq!(lasted(&steps, Kind::Play).len(), 149); // from 0.15 s on

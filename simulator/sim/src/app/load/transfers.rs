@@ -1,4 +1,4 @@
-//! Files of random size, each over a new connection.
+//! Files of random size.
 
 use super::step::{Cause, Demand, Segments, Step};
 use crate::app::datagram::gap_problem;
@@ -174,8 +174,8 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // Waits are correlated for 100 ms or so. A batch of 1000 arrivals takes much longer, 10 s,
-        // so batch means are nearly independent.
+        // Waits are correlated for 100 ms or so. A batch takes 10 s, so batch means are nearly
+        // independent.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

@@ -11,11 +11,11 @@ use fairwire_core::{Rng, Time};
 /// arrived, the user reads; then the next page comes over new connections.
 ///
 /// The default sizes, numbers and times are from the web browsing model of 3GPP2 C.R1002 and of the
-/// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Each field states its
-/// moments. Browsers open six connections to one server.
+/// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Browsers open six
+/// connections to one server.
 ///
-/// The client differs from a browser: requests take neither time nor bytes, so an object begins
-/// when it is requested and not half a round trip later. Objects come from one server only.
+/// The client differs from a browser: requests take neither time nor bytes, and objects come from
+/// one server only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
     /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
@@ -99,7 +99,6 @@ enum State {
     First,
     /// Parsing the first object; the next wake requests the embedded objects.
     Parsing,
-    /// The numbers of objects still to be requested and still to arrive.
     Objects {
         to_request: u64,
         to_come: u64,

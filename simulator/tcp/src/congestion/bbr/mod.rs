@@ -3,39 +3,37 @@
 //!
 //! # What it does
 //! Keeps the highest delivery rate of the last ten rounds and the minimum round-trip time of the
-//! last ten seconds. It sends at this rate, alternately a little faster to find bandwidth and a
-//! little slower to drain the resulting queue. At most twice the product of the two is in flight.
-//! Losses and marks do not affect the model.
+//! last ten seconds. BBR sends at this rate, alternately a little faster to find bandwidth and a
+//! little slower to drain the resulting queue. At most twice the product of the rate and the
+//! round-trip time is in flight. Losses and marks do not affect the two measurements.
 //!
 //! # Why
-//! A path is best used when its rate is filled and its queue is empty. Loss comes when the queue is
-//! already full, and on some paths when it is empty. The two measurements find the best point
-//! directly.
+//! A path is best used when its link is busy and its queue is empty. Loss comes when the queue is
+//! already full, and on some paths when the queue is empty. The rate and the minimum round-trip
+//! time give the number in flight that fills the link without a queue.
 //!
 //! # State and cost
-//! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It paces, and needs
-//! exact round-trip times and delivery rates from the sender.
+//! 352 bytes; O(1) per acknowledgement. It paces, and needs exact round-trip times and delivery
+//! rates from the sender.
 //!
 //! # Source (section, equation)
 //! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
 //! window) and section 4.3 (the states), in the draft's order. Constants have the draft's names.
 //!
 //! # Where we differ
-//! - The send quantum (section 4.2.2) counts only in the window. Segments leave one by one: there
-//!   is no segmentation offload.
+//! - The send quantum (section 4.2.2) counts only in the window: segments leave one by one.
 //! - The draft does not specify when the round of packet conservation (section 4.2.3.4) begins.
 //!   Here the round count restarts at the loss, as in Linux.
 //! - A sender without selective acknowledgements knows only the first loss of a repair, so later
 //!   losses do not lower the window.
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
-//!   by the application. The draft marks the segments themselves, which is equivalent.
-//! - A repair after a timeout is over when everything in flight at the timeout is acknowledged,
-//!   whether or not the sender reports it.
+//!   by the application. The draft marks the segments instead, with the same effect.
+//! - A repair after a timeout is over when everything in flight at the timeout is acknowledged.
 //! - BBR needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
-//!   a repair delivers a window at once, so the measured rate can be twice the path's. BBR keeps
-//!   this rate for ten rounds, which overflows the queue. The draft does not address this.
-//! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
-//!   segment is sent. Only the gain of the current phase differs.
+//!   a repair delivers a window at once, so the measured rate can be twice the path's. The draft
+//!   does not address this.
+//! - A restart from idle is not noticed (section 4.3.4.4), because a controller is not called
+//!   before a segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
 
 use super::bbr_parts::{
@@ -57,7 +55,7 @@ pub use parameters::{BbrGiven, BbrParameters, BbrSpec};
 /// The state of BBR: section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BbrState {
-    /// Doubling the rate per round, until it stops rising.
+    /// Doubling the sending rate per round, until the delivery rate stops rising.
     Startup,
     /// Draining the queue that `Startup` built.
     Drain,
@@ -73,7 +71,7 @@ pub struct Bbr {
     window: f64,
     /// The window before a loss or `ProbeRtt` changed it, segments.
     prior_window: f64,
-    /// Segments per second. Until a round-trip time is measured, 1 ms is assumed.
+    /// Segments per second.
     pace: f64,
     /// The fraction of the model's rate at which BBR paces: 1 minus the margin.
     pacing_share: f64,
@@ -86,7 +84,6 @@ pub struct Bbr {
     least_rtt: LeastRtt,
     phase_began: Time,
     dwell: Dwell,
-    /// The first phase of the gain cycle, unless it is drawn from a seed.
     first_phase: u8,
     drawn_from: Option<u64>,
     rounds: Rounds,
@@ -119,10 +116,10 @@ const WINDOW_GAIN: f64 = 2.0;
 /// Send quanta allowed in flight beyond the product of rate and round-trip time: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
 /// Bounds on the rate, bit/s: section 4.2.2. Below the first bound a quantum is one segment, and
-/// below the second it is two. Above, it is a millisecond's worth, up to 64 Kibytes.
+/// below the second it is two.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-/// The maximum allowance for clumps, in seconds at the model's rate.
+/// The maximum room for clumps: what the model's rate delivers in this time, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
     /// The state at the start of a flow, in `Startup`.
@@ -215,7 +212,6 @@ impl Bbr {
         by_application || self.state == BbrState::ProbeRtt || self.limited_rounds > 0
     }
 
-    /// The window's allowance for clumps of acknowledgements, segments.
     fn room_for_clumps(&self) -> f64 {
         let Some(clumps) = &self.clumps else { return 0.0 };
         if self.plateau.is_reached {
@@ -286,7 +282,7 @@ impl Bbr {
         is_expired
     }
 
-    /// BBRInitPacingRate: sets the first pace once the round-trip time is known.
+    /// BBRInitPacingRate.
     fn begin_pace(&mut self, rtt: Duration) {
         if !rtt.is_zero() {
             self.pace = HIGH_GAIN * f64::from(self.initial_window) / rtt.secs();
@@ -318,7 +314,7 @@ impl Bbr {
         }
     }
 
-    /// BBRSetPacingRate: before the pipe is filled the pace only rises.
+    /// BBRSetPacingRate.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.bottleneck_rate() * self.pacing_share;
         // A pace of zero would never send.
@@ -393,13 +389,11 @@ impl Control for Bbr {
         self.window
     }
 
-    /// Infinite: BBR has no threshold.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// BBRInit: at first, the minimum round-trip time is the round-trip time of the opening, whose
-    /// packets are short.
+    /// BBRInit: the first minimum round-trip time is that of the connection's opening.
     fn opened(&mut self, rtt: Duration, now: Time) {
         self.least_rtt = LeastRtt { rtt, at: now };
         self.begin_pace(rtt);
@@ -436,7 +430,7 @@ impl Control for Bbr {
         (self.repair, self.has_lost) = (Repair::Conserving, true);
     }
 
-    /// Does nothing: version 1 ignores marks.
+    /// Version 1 ignores marks.
     fn marked(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, congested: &Congested) {

@@ -5,8 +5,7 @@ use fairwire_parameters::parameters;
 
 /// BBR's description in lists and documentation.
 pub const ABOUT: About = About {
-    // BBR models the network from arrivals. Without selective acknowledgements it does not know
-    // them, and the window collapses at every loss.
+    // Without selective acknowledgements, the window collapses at every loss.
     needs_sack: true,
     ..About::new(
         "version 1: a rate taken from what was delivered, and a window from the product of rate and round-trip time; needs `recovery = \"sack\"`",
@@ -27,7 +26,7 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
-    /// Whether each flow draws the phase, from all phases except 1, whenever the cycle begins.
+    /// Whether each flow draws the first phase, from all except 1, whenever the cycle begins.
     /// `first_phase` is then unused.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
@@ -42,15 +41,15 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// The room is the maximum, over the last ten rounds, of the segments acknowledged at once
-    /// beyond the model's rate. It is at most what the rate delivers in 100 ms.
+    /// The room is the maximum, over the last ten rounds, of the segments acknowledged beyond what
+    /// the model's rate delivers meanwhile. It is at most what this rate delivers in 100 ms.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."
     )]
     pub allows_for_clumps: Option<bool>,
-    /// Whether the window is rounded up to an even number of segments, plus two while it probes, as
-    /// in Linux.
+    /// Whether the window is rounded up to an even number of segments, and enlarged by two in phase
+    /// 0, as in Linux.
     #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub rounds_up: Option<bool>,
 }

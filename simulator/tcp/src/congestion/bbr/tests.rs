@@ -2,7 +2,7 @@ use super::super::RateSample;
 use super::*;
 use fairwire_core::units::Size;
 
-/// The parameters of the draft: no margin, no allowance for clumps.
+/// The parameters of the draft.
 const PLAIN: BbrParameters = BbrParameters {
     given: BbrGiven {
         first_phase: 2,
@@ -116,8 +116,8 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
-        // The phase at 5/4 lasts until 128 segments are in flight. The phase at 3/4 would end early
-        // at 103 or fewer.
+        // The phase with gain 5/4 lasts until 125 + 3 segments are in flight. That with 3/4 would
+        // end early at 100 + 3 or fewer.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -216,8 +216,8 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_by_delivery_without_cumulative_progress() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each acknowledgement is for segments sent after the previous one arrived: five rounds.
-        // Three rounds without growth of the rate end `Startup`.
+        // Each of the five acknowledgements covers segments sent after the previous acknowledgement
+        // arrived, so each ends a round. Three rounds without growth of the rate end `Startup`.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 pub(super) struct Losses {
     /// All lost segments so far, wrapping.
     lost: u32,
-    /// Each increase: the delivered count, and the lost count before it. The latest is last.
+    /// Each increase: the delivered count then, and the value of `lost` before it. The latest is
+    /// last.
     rises: VecDeque<(u32, u32)>,
 }
 
@@ -15,7 +16,6 @@ pub(super) struct Losses {
 const KEPT: usize = 64;
 
 impl Losses {
-    /// Counts `lost` more lost segments, at a time when `delivered` have been delivered.
     pub(super) fn take(&mut self, lost: u32, delivered: u32) {
         if lost == 0 {
             return;

@@ -2,16 +2,17 @@
 //! flight.
 //!
 //! # What it does
-//! Takes the highest delivery rate of two cycles as the path's rate, and the minimum of ten seconds
-//! as its round-trip time. Every two or three seconds, or 63 rounds, it probes: it fills the pipe
-//! for a round, then sends a quarter faster. The probe ends when the rate no longer rises or more
-//! than 2 % of a round trip's segments are lost. If losses end it, the number in flight at that
-//! time becomes the long-term bound. Between probes it drains and cruises below the bound. Losses
-//! then lower a short-term bound, which the next probe forgets.
+//! Takes the highest delivery rate of two cycles as the path's rate. Takes the minimum round-trip
+//! time of ten seconds as the path's round-trip time. Every two or three seconds, or 63 rounds, BBR
+//! probes: it fills the pipe for a round, then sends a quarter faster. The probe ends when the
+//! delivery rate no longer rises or more than 2 % of a round trip's segments are lost. If losses
+//! end the probe, the number in flight at that time becomes the long-term bound. Between probes BBR
+//! drains the queue and cruises below this bound. Losses between probes lower a short-term bound,
+//! which the next probe removes.
 //!
 //! # Why
-//! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
-//! the overflow, and leaves 15 % of the long-term bound to others between probes.
+//! Version 1 ignores losses, so it overflows a short queue permanently. Version 3 stays below the
+//! overflow, and leaves 15 % of the long-term bound to others between probes.
 //!
 //! # State and cost
 //! 480 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
@@ -20,18 +21,18 @@
 //!
 //! # Source (section, equation)
 //! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window), in the draft's order. Functions and constants give the draft's names. The code
-//! shared with version 1 is in `bbr_parts.rs`.
+//! and window), in the draft's order. Functions and constants give the draft's names.
 //!
 //! # Where we differ
 //! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
-//!   number of segments delivered and lost since then is used, which is equal on a path without
+//!   segments delivered and lost since then are counted. Both numbers are equal on a path without
 //!   reordering.
 //! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
-//!   acknowledgement shows are handled at once, with its sample.
+//!   acknowledgement shows are handled at once, with the acknowledgement's sample.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
-//!   advance the filter in each round. A cycle without measurements does not count.
+//!   advance the filter in each round. Here the filter also does not advance after a cycle without
+//!   measurements.
 //! - Startup counts the acknowledgements that show a loss; the draft counts the lost ranges.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
@@ -59,7 +60,8 @@ use sample::{Latest, Sample};
 /// The state of BBR, version 3: section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bbr3State {
-    /// Doubling the rate per round, until it stops rising or too much is lost.
+    /// Doubling the sending rate per round, until the delivery rate stops rising or too much is
+    /// lost.
     Startup,
     /// Draining the queue that `Startup` built.
     Drain,
@@ -84,7 +86,7 @@ pub struct Bbr3 {
     window: f64,
     /// The window before a repair or `ProbeRtt` changed it.
     prior_window: f64,
-    /// The pace. Until a round-trip time is measured, 1 ms is assumed.
+    /// Segments per second.
     pace: f64,
     quantum: f64,
     segment_bits: f64,
@@ -100,8 +102,7 @@ pub struct Bbr3 {
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// Rounds left after `ProbeRtt` in which samples still count as limited by the application,
-    /// because `ProbeRtt` reduced the sending.
+    /// Rounds left after `ProbeRtt` in which samples still count as limited by the application.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -111,7 +112,7 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
-    /// Restored if a repair proves spurious: the state (BBR.undo_state) and the bounds.
+    /// The state (BBR.undo_state) and the bounds before a repair, restored if it proves spurious.
     undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
@@ -119,7 +120,7 @@ pub struct Bbr3 {
     has_lost_in_round: bool,
     /// Acknowledgements that showed a loss, in the current round of losses.
     loss_events: u32,
-    /// When the cycle began: BBR.cycle_stamp.
+    /// BBR.cycle_stamp.
     cycle_began: Time,
     /// BBR.bw_probe_wait.
     wait: Duration,
@@ -127,14 +128,13 @@ pub struct Bbr3 {
     rounds_since_probe: u32,
     growth: Growth,
     acks: AckPhase,
-    /// BBR.bw_probe_samples: may losses be due to a probe? True from the start of `Up` until its
-    /// last acknowledgements have come, or until it has caused too many losses.
+    /// BBR.bw_probe_samples: may losses be due to a probe? True from the start of `Up` until the
+    /// probe's last acknowledgements have come, or until the probe has caused too many losses.
     has_probe_samples: bool,
     repair: Repair,
     lost_flight: Flight,
 }
 
-/// The bounds set by losses; infinite before the first loss.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// BBR.inflight_longterm.
@@ -161,7 +161,7 @@ struct Growth {
     per_segment: f64,
 }
 
-/// BBR.ack_phase: the phase of the current acknowledgements.
+/// BBR.ack_phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -304,7 +304,7 @@ impl Bbr3 {
         matches!(self.state, Bbr3State::Startup | Bbr3State::Refill | Bbr3State::Up)
     }
 
-    /// BBRBDPMultiple: a multiple of the product of rate and round-trip time.
+    /// BBRBDPMultiple.
     fn product(&self, gain: f64) -> f64 {
         self.least_rtt.known().map_or(f64::from(self.initial_window), |rtt| gain * self.rate() * rtt.secs())
     }
@@ -337,7 +337,7 @@ impl Bbr3 {
 
 /// Pace and window: section 5.6.
 impl Bbr3 {
-    /// BBRSetPacingRate: before the pipe is filled the pace only rises.
+    /// BBRSetPacingRate.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
         // A pace of zero would never send.
@@ -394,7 +394,6 @@ impl Bbr3 {
         self.window = self.window.max(self.prior_window);
     }
 
-    /// Ends a repair: restores the window, within the model's bounds.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();
@@ -408,7 +407,6 @@ impl Control for Bbr3 {
         self.window
     }
 
-    /// Infinite: BBR has no threshold.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }
@@ -451,10 +449,10 @@ impl Control for Bbr3 {
         self.repair = Repair::Fast;
     }
 
-    /// Does nothing: the draft has no response to marks.
+    /// The draft has no response to marks.
     fn marked(&mut self, _congested: &Congested) {}
 
-    /// BBROnEnterRTO: nothing is in flight any more, and one segment is allowed.
+    /// BBROnEnterRTO: nothing is in flight any more.
     fn timed_out(&mut self, congested: &Congested) {
         self.save();
         self.note_loss();

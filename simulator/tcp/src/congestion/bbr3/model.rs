@@ -14,7 +14,8 @@ impl Bbr3 {
         }
     }
 
-    /// BBRNoteLoss, and the steps of BBRHandleLostPacket for each loss.
+    /// BBRNoteLoss, and the steps of BBRHandleLostPacket for all losses of an acknowledgement at
+    /// once.
     pub(super) fn note_losses(&mut self, lost: u32, sample: Option<&Sample>, now: Time) {
         if lost == 0 {
             return;

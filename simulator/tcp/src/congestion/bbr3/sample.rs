@@ -3,8 +3,8 @@
 use super::losses::Losses;
 use crate::congestion::control::Acked;
 
-/// RS of the draft: the measurements of an acknowledgement. The current segment is the one sent
-/// last of those acknowledged.
+/// RS of the draft: the measurements of an acknowledgement. The current segment is the acknowledged
+/// segment that was sent last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// RS.delivery_rate, segments per second.
@@ -26,7 +26,6 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The sample of `acked`, if it measures a rate.
     pub(super) fn of(acked: &Acked, is_held: bool, losses: &mut Losses) -> Option<Self> {
         let rate = acked.rate.filter(|rate| rate.per_second.is_finite())?;
         let delivered = f64::from(rate.delivered.wrapping_sub(rate.delivered_before));
@@ -65,7 +64,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// No measurements yet, in the current loss round of `before`.
+    /// Returns a state without measurements that continues the loss round of `before`.
     pub(super) fn after(before: &Latest) -> Self {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }

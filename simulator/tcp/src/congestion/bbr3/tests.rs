@@ -68,8 +68,6 @@ impl Rounds {
         panic!("it is in {:?}, and never in {state:?}", self.bbr.state());
     }
 
-    /// A BBR in `state`, with a rate of 1000 segments per second and a long-term bound of 150
-    /// segments.
     fn bounded(state: Bbr3State) -> Self {
         let mut rounds = Rounds::new().until(state);
         rounds.bbr.bounds.in_flight_long = 150.0;
@@ -102,8 +100,7 @@ fn it_starts_drains_and_cycles_through_four_phases() {
 
 #[test]
 fn gains_are_those_of_the_draft() {
-    // Each state with its pace and window (section 5.6.1), for a rate of 1000 segments per second
-    // and a product of 100 segments.
+    // Section 5.6.1, for a rate of 1000 segments per second and a product of 100 segments.
     for (state, pace, window) in [
         (Bbr3State::Drain, 500.0, 200.0),
         (Bbr3State::Down, 900.0, 200.0),
@@ -127,12 +124,11 @@ fn a_probe_sets_a_bound_at_three_percent_loss_and_not_at_two() {
         rounds.round(lost, 230);
         assert_eq!(rounds.bbr.long_term_bound().is_finite(), is_bounded, "{lost}");
         if is_bounded {
-            // 97 segments were in flight before the three losses, and none of them was lost. So
-            // losses reach the threshold of 2 % at 97 + 0.02 x 97 / 0.98 segments in flight.
+            // Before the three losses, 97 segments count as in flight and none as lost. Losses
+            // reach the threshold of 2 % at 97 + 0.02 x 97 / 0.98 segments in flight.
             let expected: f64 = 97.0 + 0.02 * 97.0 / 0.98;
             let bound = rounds.bbr.long_term_bound();
-            // The bound is at least 0.7 of the target of 100 segments, which are 0.1 s at 1000
-            // segments per second.
+            // The bound is at least 0.7 of the target of 100 segments.
             assert!((bound - expected.max(70.0)).abs() < 1e-9, "{bound}");
             assert_eq!(rounds.bbr.state(), Bbr3State::Down);
         }
@@ -156,8 +152,8 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     rounds.round(10, 200); // 90 of 100 arrive
     let window = rounds.bbr.window();
     rounds.round(0, 190); // the loss round is over
-    // After the loss, 1000 segments per second still arrived, and at least beta of the window is
-    // left.
+    // The rate is bounded by the 1000 segments per second that still arrived, and the number in
+    // flight by beta, 0.7, of the window.
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
@@ -250,7 +246,6 @@ fn it_probes_the_round_trip_every_five_seconds_at_half_the_product() {
     let mut since = rounds.at_ms;
     for _ in 0..200 {
         let was_probing = rounds.bbr.state() == Bbr3State::ProbeRtt;
-        // The number in flight follows the window.
         let in_flight = 100 + rounds.bbr.window().min(150.0) as u32;
         let rtt_is_longer = Acked { rtt: Some(Duration::from_ms(120)), ..ack_of_a_round() };
         rounds.bbr.measure_rtt(&Acked { now: Time::ZERO + Duration::from_ms(rounds.at_ms), ..rtt_is_longer });

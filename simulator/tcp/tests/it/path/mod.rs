@@ -113,8 +113,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// This path, where the packets of these numbers are lost, counted from 0 in order of arrival
-    /// at the link.
+    /// Packets are counted from 0 in order of arrival at the link.
     pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
@@ -124,20 +123,18 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// This path, where ECN-capable packets are marked if they find more than `packets` waiting.
     pub(crate) fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self
     }
 
-    /// This path, where packets are marked if `is_marked` accepts their number, counted from 0 in
-    /// order of arrival at the queue.
+    /// Packets are counted from 0 in order of arrival at the queue.
     pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
     }
 
-    /// This path at `now`, which must be before anything is due.
+    /// `now` must be before anything is due.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
@@ -155,7 +152,7 @@ impl<'a> Path<'a> {
         self.act(|sender, now, out| sender.write(segments, now, out));
     }
 
-    /// Runs until `end`, or until nothing is left to do. Returns whether anything is left.
+    /// Returns whether anything is left to do.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         loop {
             let event_at = self.events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);

@@ -55,7 +55,6 @@ impl Pipe {
         }
     }
 
-    /// Sends all segments that the controller allows, and gives it the next acknowledgement.
     pub(crate) fn step(&mut self, control: &mut dyn Control) {
         while let Some(at_s) = self.next_send(control) {
             self.now_s = self.now_s.max(at_s);
