@@ -1,8 +1,8 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
 //! builds of the same version can be distinguished.
 //!
-//! Comments and tests are excluded. Outside the repository, a crate may be missing. Then the
-//! version is hashed, which all crates share.
+//! Comments and tests are excluded. If a crate is missing outside the repository, the version
+//! common to all crates is hashed instead.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};

@@ -33,8 +33,8 @@ fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
 fn fair_queues_share_between_quinn_and_cbr_and_tail_drop_does_not() {
     let found = outcome(&[]);
     assert_eq!(found, outcome(&[]), "the same bits twice");
-    // The max-min fair share is 3.33 Mbit/s. The path over three links has twice the round-trip
-    // time of the path over one.
+    // The max-min fair share is 3.33 Mbit/s. A connection over three links has twice the round-trip
+    // time of a connection over one.
     for queue in ["drr+lqd", "fq-codel", "faba"] {
         for group in ["long", "one", "two", "three", "cbr"] {
             assert!((2.5..4.2).contains(&mbps(&found, queue, group)), "{queue}: {found}");

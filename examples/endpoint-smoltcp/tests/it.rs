@@ -21,8 +21,8 @@ fn mbps(outcome: &str, group: &str) -> f64 {
 fn smoltcp_and_cubic_have_half_of_the_link_each_under_drr() {
     let found = outcome();
     assert_eq!(found, outcome());
-    // DRR drops from the longest queue. The window of 48 KiB, or 33 packets, keeps smoltcp's queue
-    // from being the longest. With 256 KiB smoltcp loses packets and gets half of its share.
+    // DRR drops from the longest queue. With a window of 48 KiB, or 33 packets, smoltcp's queue is
+    // never the longest. With 256 KiB, smoltcp loses packets and gets half of its share.
     for group in ["smoltcp", "cubic"] {
         assert!((4.8..5.1).contains(&mbps(&found, group)), "{found}");
     }

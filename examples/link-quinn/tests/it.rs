@@ -1,4 +1,4 @@
-//! CUBIC gets about half of the link next to BBR under FABA, but not under tail-drop.
+//! If CUBIC and BBR share a link, CUBIC gets about half under FABA, not under tail-drop.
 
 use std::process::Command;
 
@@ -23,8 +23,7 @@ fn ratio(report: &str) -> f64 {
 #[test]
 fn faba_shares_between_cubic_and_bbr_where_tail_drop_does_not() {
     let texts = [run(), run()];
-    // quinn's BBR draws the phase of its cycle from the system's randomness, so no two runs are
-    // equal.
+    // quinn's BBR takes a random phase of its cycle from the system, so no two runs are equal.
     for text in &texts {
         assert!(ratio(report(text, "tail-drop, CUBIC and BBR")) > 2.0, "{text}");
         assert!((0.7..1.4).contains(&ratio(report(text, "faba, CUBIC and BBR"))), "{text}");

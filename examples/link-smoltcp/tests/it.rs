@@ -1,4 +1,4 @@
-//! Under DRR the TCP gets most of its half of the link despite the flood.
+//! Under DRR, smoltcp gets most of its half of the link despite a datagram flood.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn tcp_keeps_most_of_its_half_under_drr_and_two_runs_agree() {
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));
     // The fair share is 5 Mbit/s. Without selective acknowledgements smoltcp recovers slowly from
-    // losses, and the flood uses what it leaves.
+    // losses, and the flood uses the rest.
     assert!(drr[0] > 3.5 && drr[0] < 5.0, "{text}");
     assert!(tail_drop[0] < 0.1, "{text}");
 }

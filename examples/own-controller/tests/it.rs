@@ -1,4 +1,4 @@
-//! The controller works wherever fairwire's own do.
+//! The controller works like fairwire's built-in controllers.
 
 use std::process::{Command, Output};
 

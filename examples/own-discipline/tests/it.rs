@@ -1,4 +1,4 @@
-//! The discipline works wherever fairwire's own do.
+//! The discipline works like fairwire's built-in disciplines.
 
 use fairwire_testing::skip::skipped;
 use std::process::{Command, Output};

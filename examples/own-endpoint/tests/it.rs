@@ -1,4 +1,4 @@
-//! The protocol works wherever fairwire's own sources do.
+//! The protocol works like fairwire's built-in sources.
 
 use std::process::{Command, Output};
 

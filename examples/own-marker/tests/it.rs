@@ -1,4 +1,4 @@
-//! The marker works wherever fairwire's own do.
+//! The marker works like fairwire's built-in markers.
 
 use std::process::{Command, Output};
 

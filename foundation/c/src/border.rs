@@ -28,7 +28,7 @@ enum State {
     Broken,
 }
 
-/// The version of the interface of this library: FW_ABI_VERSION of its header.
+/// Returns the version of this library's interface: FW_ABI_VERSION in the library's header.
 #[unsafe(no_mangle)]
 pub extern "C" fn fw_abi_version() -> u32 {
     FW_ABI_VERSION
@@ -334,8 +334,8 @@ pub unsafe extern "C" fn fw_drain(queue: *mut fw_queue, packets: *mut fw_packet,
     unsafe { call(queue, drain) }
 }
 
-/// Sets the weight of a class, from 10^-6 to 10^6, and writes the previous weight to `*before`,
-/// unless `before` is null. The parameters must have given the class a weight.
+/// Sets the weight of a class, from 10^-6 to 10^6. Writes the previous weight to `*before` unless
+/// `before` is null. The parameters must have given the class a weight.
 ///
 /// Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
@@ -373,10 +373,10 @@ pub unsafe extern "C" fn fw_flow_hash(key: *const u8, tuple: *const fw_tuple, fl
 }
 
 /// Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
-/// `*packet`, and its other fields to zero.
+/// `*packet`; all other fields become zero.
 ///
-/// The flow is that of fw_flow_hash, or, if the headers are unreadable, a hash of the Ethernet
-/// addresses and type.
+/// The flow is that of fw_flow_hash. If the headers are unreadable, a hash of the Ethernet
+/// addresses and type replaces it.
 ///
 /// Errors: FW_ERROR_NULL.
 #[unsafe(no_mangle)]
@@ -489,7 +489,7 @@ unsafe fn text_at<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// Returns the list, emptied: after an error it would otherwise keep old events.
+/// Empties and returns the list. After an error, old events would otherwise remain.
 ///
 /// # Safety
 /// `events` is null, or a list that no other call uses.

@@ -1,5 +1,5 @@
-//! A table of the caller's cookies. A cookie has 64 bits, but a packet's frame only 32, so the
-//! frame is an index into this table.
+//! A table of the caller's cookies. The 32-bit `frame` of a packet is an index into this table,
+//! because a cookie has 64 bits.
 
 pub(crate) struct Cookies {
     /// The cookie of each frame in use; for a free frame, the distance to the next free frame,
@@ -23,8 +23,8 @@ impl Cookies {
         Some(frame)
     }
 
-    /// Frees `frame` and returns its cookie, or 0 if there is no such frame. Only a discipline in C
-    /// can pass such a frame.
+    /// Frees `frame` and returns its cookie. Returns 0 for an unknown frame, which only a
+    /// discipline in C can pass.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
         let Some(place) = self.all.get_mut(frame as usize) else { return 0 };

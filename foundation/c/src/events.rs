@@ -15,12 +15,12 @@ pub(crate) struct Callback {
     pub(crate) user: *mut c_void,
 }
 
-/// The receiver of drops and marks: the callback if there is one, or else the list of the call.
-/// Without either they are forgotten.
+/// Delivers drops and marks: to the callback if there is one, or else to the caller's list. Without
+/// either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that had no room in the list of their call. Each drop still occupies a frame, whose
-    /// number is in its `cookie` field, so there are never more kept drops than frames.
+    /// Drops that had no room in the caller's list. The field `cookie` of each contains the number
+    /// of its frame, which stays occupied. So kept drops never outnumber frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
     list: Option<NonNull<fw_events>>,

@@ -7,7 +7,7 @@ use crate::types::{FW_ABI_VERSION, fw_packet};
 use core::ffi::c_void;
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time};
 
-/// The receiver of a C discipline's drops and marks, valid during the call that receives it.
+/// The receiver of drops and marks from a discipline in C, valid during one call.
 pub struct fw_signals<'a>(&'a mut dyn Signals);
 
 /// A discipline written in C.

@@ -12,7 +12,7 @@ use fairwire_core::{Discipline, Packet, Probe, Rate, Seed, Time, Unit, Weight};
 use fairwire_laws::named::{self, NamedError};
 use fairwire_laws::{BadParameter, Site, role};
 
-/// An error code, with a text if it has details.
+/// An error code, and details as text, possibly empty.
 pub type Refused = (i32, String);
 
 /// A discipline and its capacity in packets, or an error.
@@ -221,8 +221,8 @@ fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
-    // One comparison finds bits that no valid field has. It also finds a colour of 3, which becomes
-    // 4 by the addition.
+    // One comparison finds every bit that a valid field cannot have. The addition turns the invalid
+    // colour 3 into 4.
     let bits = u32::from_le_bytes([ecn, dscp, color, packet.reserved]);
     len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }

@@ -64,7 +64,7 @@ pub struct fw_event {
     pub cause: u32,
 }
 
-/// A list that calls fill with drops and marks. No callback of the queue may touch it.
+/// A list into which calls write drops and marks. The queue's callback must not touch the list.
 #[repr(C)]
 #[derive(Debug)]
 pub struct fw_events {
@@ -117,7 +117,7 @@ pub struct fw_gauge {
     pub value: f64,
 }
 
-/// Invoked for each drop and mark, during the call that caused it.
+/// The callback for a drop or mark, run before the call returns.
 pub type fw_on_event = Option<unsafe extern "C" fn(user: *mut c_void, event: *const fw_event)>;
 
 /// A 5-tuple. Addresses are in network byte order, ports in the host's.

@@ -1,4 +1,4 @@
-//! A discipline as given: its name, or a table with its name and its parameters.
+//! A discipline as written: a name alone, or a table with a name and parameters.
 
 use crate::registry;
 use crate::spec::Parameters;
@@ -36,7 +36,8 @@ impl Choice {
         Choice { name: Cow::Borrowed(name), parameters: None }
     }
 
-    /// The discipline called `name` with its defaults, even where base parameters are given for it.
+    /// The discipline called `name` with its defaults. Base parameters for this discipline do not
+    /// apply.
     pub fn with_defaults(name: &'static str) -> Self {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }
@@ -187,7 +188,7 @@ impl JsonSchema for Choice {
     }
 }
 
-/// The schema of a table with the name of one discipline, for its parameters, and the keys in
+/// The schema of a table: one key is a discipline's name, with its parameters; the other keys are
 /// `others`.
 pub fn table_schema(generator: &mut SchemaGenerator, others: &[(&str, Schema)]) -> Schema {
     let mut properties = Parameters::properties(generator);

@@ -1,4 +1,4 @@
-//! A discipline by its name and its parameters: checked, built, and described.
+//! Checks, builds and describes a discipline, given its name and parameters.
 
 use crate::choice::Choice;
 use crate::error::{BuildError, UnknownDiscipline};
@@ -29,7 +29,7 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
     Ok(with_spec(find(name)?, parameters, |spec| spec.check(site))?)
 }
 
-/// The result of `made` for the parameters of `entry`'s discipline, or for its defaults.
+/// Calls `made` with the parameters of `entry`'s discipline, or else with the defaults.
 pub(crate) fn with_spec<R>(
     entry: &Entry,
     parameters: &Parameters,
@@ -43,8 +43,9 @@ pub(crate) fn with_spec<R>(
 
 /// Checks the base parameters of each discipline at `site`.
 ///
-/// If a choice in `uses` has no parameters of its own, its check covers the base parameters, so
-/// they are skipped here. Wrong base parameters are accepted if a choice in `uses` corrects them.
+/// Skips a discipline that a choice in `uses` names without parameters: the check of that choice
+/// covers the base parameters. Wrong base parameters are accepted if a choice in `uses` corrects
+/// them.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,
@@ -79,7 +80,7 @@ pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> R
     Ok(())
 }
 
-/// Calls `answer` with the given parameters of the discipline with this name or alias, or with its
+/// Calls `answer` with the parameters of the discipline with this name or alias, or else with the
 /// defaults.
 pub fn with_part<R>(
     name: &str,
@@ -128,7 +129,7 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Sets the scheduler in the entry's name, as in `drr+faba`, unless one is given: [`served`]
+/// Sets the scheduler of a combined name such as `drr+faba`. Keeps a given scheduler; [`served`]
 /// refuses a different one.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler

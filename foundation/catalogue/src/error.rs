@@ -1,4 +1,4 @@
-//! Errors in a discipline as given.
+//! Errors in disciplines' names and parameters.
 
 use fairwire_laws::BadParameter;
 

@@ -34,12 +34,12 @@ pub fn all() -> &'static [Entry<Markers>] {
     Markers::registry().all()
 }
 
-/// The parameters of one marker, and its construction; such a type can be [registered](register).
+/// Parameters from which one marker is built. Other crates can [register](register) such a type.
 pub trait MarkerSpec: Given {
     /// Sets `rate` as the contract, unless one was given. No effect on a marker without a contract.
     fn default_rate(&mut self, _rate: Rate) {}
 
-    /// Is every packet out of profile?
+    /// Whether no packet is in profile.
     fn is_empty(&self) -> bool {
         false
     }

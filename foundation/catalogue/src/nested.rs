@@ -1,4 +1,4 @@
-//! A discipline inside another, as given.
+//! A discipline that another discipline contains.
 
 use crate::choice::Choice;
 use crate::discipline;
@@ -30,7 +30,7 @@ pub struct Nested<'a> {
     pub ecn: Option<EcnChoice>,
     /// The parameter of the outer discipline that names this discipline.
     pub typed_as: Parameter,
-    /// The index, from 0, if that parameter is a list.
+    /// The index, from 0, if `typed_as` is a list.
     pub place: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// Finds the entry. Refuses an unknown name, and nesting deeper than [`MAX_NESTED`].
+    /// Finds the catalogue entry. Refuses unknown names, and nesting deeper than [`MAX_NESTED`].
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref();
@@ -113,8 +113,8 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// An upper bound, in packets, of the backlog of `choice` at `site`, with its tables converted to
-/// packets.
+/// The memory of `choice` at `site`, in packets: the maximum backlog, plus one packet per `SLOT`
+/// table bytes.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
@@ -154,7 +154,8 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// An equal part of `buffer`, with room for at least one typical packet if the entire buffer has.
+/// One of `children` equal parts of `buffer`, but at least a typical packet if `buffer` is that
+/// large.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

@@ -1,5 +1,5 @@
-//! The reference page of a discipline, from its module's documentation and its parameters'
-//! declaration, for `fairwire describe` and `docs/reference`.
+//! The reference page of a discipline, for `fairwire describe` and `docs/reference`: its
+//! documentation and its declared parameters.
 
 use fairwire_parameters::{Entry, Field, Kind};
 use schemars::SchemaGenerator;
@@ -31,7 +31,8 @@ pub struct Page {
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
-    /// How to name it on a command line and in a scenario. Markdown; empty if the example shows it.
+    /// How to name the discipline on a command line and in a scenario. Markdown; empty if the
+    /// example suffices.
     pub usage: String,
     /// Related topics, each with the names of its pages.
     pub related: Vec<(&'static str, Vec<&'static str>)>,
@@ -60,12 +61,12 @@ pub struct ParameterPage {
     pub shared_with: Vec<&'static str>,
 }
 
-/// Units whose values are names, each with the heading under which the index lists the names.
+/// Parameter units whose values are names, each with the index heading that lists these names.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// A parameter lists at most this many other pages that have it. More would be nearly all, and only
-/// the index lists them.
+/// The maximum number of other pages that a parameter's row lists. If more pages have the
+/// parameter, only the index lists them.
 const MAX_SHARED: usize = 6;
 
 /// The error for documentation that does not have the form of a page.
@@ -77,9 +78,9 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of `entry`, from the documentation of its file. Without the first of the
-    /// [`HEADINGS`], the page has only the summary, the source and the parameters. With it, a wrong
-    /// form is an error.
+    /// The page of `entry`. If the file's documentation lacks the first of the [`HEADINGS`], the
+    /// page has only the summary, the source and the parameters. Otherwise a wrong form is an
+    /// error.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
@@ -117,8 +118,7 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// Adds how to name the discipline. `takes_scheduler` states whether any scheduler can serve
-    /// it.
+    /// Sets `usage`: how to name the discipline. `takes_scheduler` adds a name such as `drr+red`.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(
@@ -314,8 +314,8 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields on a page. A larger table has a field for each discipline, which
-/// the disciplines' pages describe.
+/// The maximum number of fields that a page lists. Larger tables have fields for all disciplines,
+/// described on the disciplines' pages.
 const MAX_FIELDS: usize = 20;
 
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {

@@ -76,8 +76,8 @@ impl Entry {
     }
 }
 
-/// Adds a discipline of another crate to scenarios, gateway files, command lines and schemas, and
-/// its combined names if any scheduler can serve it.
+/// Adds a discipline of another crate to scenarios, gateway files, command lines and schemas. If
+/// any scheduler can serve it, adds its combined names.
 ///
 /// Call this before anything else: the catalogue is fixed at its first use.
 ///
@@ -99,8 +99,8 @@ fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
     all().iter().filter(move |entry| entry.spec.fields.iter().any(is_same)).map(|entry| entry.name)
 }
 
-/// Parameters that several disciplines declare in the same words: each item has parameters, and the
-/// disciplines that share them.
+/// Parameters that several disciplines declare in the same words. Each item lists parameters, and
+/// the disciplines that share these.
 pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for field in all().iter().flat_map(|entry| entry.spec.fields) {
@@ -114,7 +114,7 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// Each scheduler's name, and the discipline that combines it with a longest-queue dropper, if any.
+/// Each scheduler's name, and the discipline, if any, with that name and a longest-queue dropper.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
         |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
@@ -138,7 +138,7 @@ pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The allowed names, for an error about the unknown name `given`. If one side of a `+` is right,
+/// The allowed names, for an error about the unknown name `given`. If one side of a `+` is known,
 /// these are the combinations with that side; otherwise all names.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
@@ -162,8 +162,8 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// Splits `given` at each `+` into two, at the last `+` first, because a name such as `wf2q+`
-/// contains one.
+/// Returns the two sides of each `+`, the last `+` first, because a name such as `wf2q+` contains
+/// one.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
@@ -208,8 +208,8 @@ pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static s
     all
 }
 
-/// The discipline with this name or alias. The name may be that of a scheduler, `+`, and that of a
-/// dropper.
+/// The discipline with this name or alias. A name can combine a scheduler and a dropper, as in
+/// `drr+faba`.
 ///
 /// ```
 /// use fairwire_catalogue as catalogue;

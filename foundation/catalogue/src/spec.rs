@@ -1,4 +1,4 @@
-//! Disciplines as a kind of part: their parameters, and their construction.
+//! The parameters of disciplines, from which disciplines are built.
 
 use crate::choice::Choice;
 use fairwire_core::Discipline;
@@ -24,12 +24,12 @@ pub struct Disciplines;
 /// ```
 pub type Parameters = Tables<Disciplines>;
 
-/// The parameters of one discipline, and its construction. Other crates add theirs with
+/// Parameters from which one discipline is built. Other crates add disciplines with
 /// [`catalogue::register`].
 ///
 /// [`catalogue::register`]: crate::register
 pub trait DisciplineSpec: Given + Part {
-    /// Its inner disciplines and their sites.
+    /// The inner disciplines and their sites.
     fn inside<'a>(&'a self, _site: &Site<'a>) -> Vec<Inside<'a>> {
         Vec::new()
     }

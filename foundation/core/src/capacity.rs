@@ -38,7 +38,7 @@ impl RateLaw {
         Ok(RateLaw::Trace(Trace::parse(text)?.into()))
     }
 
-    /// The mean rate of a repeating law over a period.
+    /// The mean rate over a period, if the rate repeats.
     pub fn repeating_mean(&self) -> Option<Rate> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -47,8 +47,8 @@ impl RateLaw {
         }
     }
 
-    /// This law scaled to `mean`, with the same times. `None` if it does not repeat, or if a trace
-    /// would need more than 4 million opportunities.
+    /// This pattern or trace scaled to `mean`, with the same times. `None` for other variants, or
+    /// if a trace would need more than 4 million opportunities.
     pub fn scaled(&self, mean: Rate) -> Option<RateLaw> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -57,8 +57,8 @@ impl RateLaw {
         }
     }
 
-    /// The mean rate at which a link of `rate` under this law can send from `from` to `to`, in
-    /// bit/s. Times count from the start of the law.
+    /// The mean rate at which a link can send from `from` to `to`, in bit/s. Both times count from
+    /// the start. `rate` is the link's own rate.
     pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
         match self {
             RateLaw::Fixed => rate.bps() as f64,
@@ -69,8 +69,8 @@ impl RateLaw {
         }
     }
 
-    /// The rate of a link of `rate` at `after` from the start of the law; `None` while the link is
-    /// down. For a trace, this is its mean rate.
+    /// The link's rate at `after` from the start; `None` while the link is down. `rate` is the
+    /// link's own rate. A trace always has its mean rate.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
             RateLaw::Fixed => Some(rate),
@@ -195,8 +195,8 @@ const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 /// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
-/// The minimum number of opportunities in a scaled trace, which may repeat the given one. So the
-/// mean is exact to 0.005 %.
+/// The minimum number of opportunities in a scaled trace, for a mean exact to 0.005 %. Scaling
+/// repeats a short trace.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -392,7 +392,7 @@ impl Steps {
     }
 }
 
-/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, and the work
+/// Returns the time at which `work` (bit/s times ns) is sent from `at` on. Also returns the work
 /// left after the last integer nanosecond. `spell` returns the rate at a time, and when that rate
 /// ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
@@ -549,7 +549,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // At 9 ms, a link that catches up by 3 ms still uses the opportunities from 6 ms on.
+        // A link may catch up by 3 ms. At 9 ms, opportunities from 6 ms on remain.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

@@ -41,8 +41,8 @@ impl ClassTerms {
     }
 }
 
-/// A checked tree. Each class has a place, an index: parents come before children, and otherwise
-/// the given order is kept.
+/// A checked tree. A class's place is its index: parents come before children, and otherwise the
+/// given order is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassTree {
     given: Box<[usize]>,
@@ -92,7 +92,7 @@ impl ClassTree {
         self.places.get(class as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    /// The terms of all classes, by place; a parent is also given by its place.
+    /// The terms of all classes, by place. The field `parent` is a place, too.
     pub fn terms(&self) -> &[ClassTerms] {
         &self.terms
     }

@@ -49,7 +49,7 @@ pub enum DelayError {
         /// The first line.
         line: Line,
     },
-    /// Two columns share a name that is read.
+    /// Two columns share a name such as `rtt`.
     TwoColumns {
         /// That name.
         name: String,
@@ -140,9 +140,9 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. A packet that is answered at once then takes the round trip
-    /// that the file has for its departure. So each delay begins when a packet sent at the delay's
-    /// time in the file has crossed the forward path.
+    /// The delays of the return path. They give a packet that is answered at once the round trip of
+    /// its departure in the file. So each delay begins later than in the file: by the forward
+    /// delay.
     ///
     /// A delay that would begin before the previous delay, or less than 250 µs after it, is
     /// omitted. But if only the previous one is an outage, the outage is omitted instead.

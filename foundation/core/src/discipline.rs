@@ -11,7 +11,7 @@ use core::any::Any;
 
 /// Decides which packets wait, which are refused, and which is sent next.
 ///
-/// An implementation never reads a clock, never draws from a shared generator, does no I/O, and
+/// An implementation never reads a clock, never uses a shared random generator, does no I/O, and
 /// allocates nothing after construction. `now` never decreases. No packet makes it panic, whatever
 /// its fields are.
 ///
@@ -22,9 +22,9 @@ use core::any::Any;
 pub trait Discipline: Control + Any + Send {
     /// Queues, marks or drops an arrival.
     ///
-    /// If `room` is [`Room::Full`] the backlog may not grow: the packet replaces queued packets, by
-    /// the same rule as in a full buffer, or is dropped. A packet longer than the entire backlog is
-    /// dropped without a verdict of the law. A discipline that contains others passes `room` on.
+    /// If `room` is [`Room::Full`], the backlog may not grow: the packet replaces queued packets,
+    /// by the same rule as in a full buffer, or is dropped. A packet longer than the entire backlog
+    /// is always dropped. A discipline that contains others passes `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
     /// Offers a packet for which the enclosing disciplines have room.
@@ -33,7 +33,7 @@ pub trait Discipline: Control + Any + Send {
     }
 
     /// Returns the packet to send next. Invoked when the transmitter becomes free, even if the
-    /// discipline is empty: some laws must know that the link is idle.
+    /// discipline is empty: some disciplines must know that the link is idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
     /// The earliest time at which a dequeue is useful without another enqueue; `None` when empty.
@@ -47,8 +47,8 @@ pub trait Discipline: Control + Any + Send {
     /// hot path.
     fn inspect(&self, probe: &mut dyn Probe);
 
-    /// Passes every queued packet to `take`, so that another discipline can continue with them. No
-    /// law is consulted and no signal given. Off the hot path, but without allocation.
+    /// Passes all queued packets to `take`, for use in another discipline. No packet is dropped or
+    /// marked, and no signal is given. Off the hot path, but without allocation.
     ///
     /// Packets of one queue keep their order; queues of one buffer are merged by arrival. The
     /// discipline is empty afterwards and remains usable.
@@ -104,13 +104,13 @@ pub trait Control {
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
     /// states otherwise, and without allocation unless several inner disciplines know the class. By
-    /// default, if one of these refuses, the others get back their previous weights.
+    /// default, if one inner discipline refuses, the others restore their previous weights.
     ///
     /// Queued packets stay. A queue whose weight is stored with its head packet uses the new weight
     /// from its next packet on.
     ///
     /// # Errors
-    /// When the discipline has no weights, the class has none of its own, or the weight is out of
+    /// When the discipline has no weights, the class has no weight, or the given weight is out of
     /// range. Nothing has changed then.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let mut set = SetInAll::default();
@@ -153,7 +153,7 @@ pub trait Control {
     }
 
     /// Puts `class` below the class `parent`, with the terms that `class` has in `fresh`. `fresh`
-    /// was just built, needs no other classes, and has had no packet.
+    /// was just built without packets, and may lack other classes.
     ///
     /// The class keeps its savings, debts and backlog. O(1) in the number of classes; memory may be
     /// allocated for the class.
@@ -174,7 +174,7 @@ pub trait Control {
     /// Replaces `before`, which used the same link until `now`. Classes keep their savings and
     /// debts, and their queues if [`retune`](Control::retune) is possible.
     ///
-    /// All other packets, by default all, are passed to `take`, and `before` is empty afterwards.
+    /// All other packets go to `take`, and `before` becomes empty. By default, no queue is kept.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -186,15 +186,15 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does the discipline use round trips? If not, it receives none. A caller reads this when it
-    /// installs a discipline.
+    /// True if the discipline uses round trips; otherwise it receives none. Callers read this when
+    /// they install a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
         hears
     }
 
-    /// Does the discipline use [`Signals::acknowledges`]? A caller that does not know
+    /// True if the discipline uses [`Signals::acknowledges`]. A caller that cannot recognise
     /// acknowledgements refuses such a discipline.
     fn reads_acknowledgements(&mut self) -> bool {
         let mut reads = false;
@@ -202,7 +202,7 @@ pub trait Control {
         reads
     }
 
-    /// Reports the round trip of a segment that this discipline has sent, when the answer passes at
+    /// Reports the round trip of a segment that this discipline has sent. The answer passes at
     /// `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
@@ -221,17 +221,17 @@ pub trait Control {
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do queued packets keep their frame and flow? Queues can stay only if this is true, and only
-    /// in classes whose numbers stay.
+    /// True if queued packets keep their frame and flow. Otherwise no queue stays. Queues also need
+    /// classes with unchanged numbers.
     pub names: bool,
 }
 
-/// Is there room for a packet in the space that a discipline shares with others?
+/// Whether a packet has room in the space that a discipline shares with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// Yes: the discipline's own limit decides.
+    /// Only the discipline's own limit applies.
     Open,
-    /// No: the discipline's backlog may not grow.
+    /// The discipline's backlog may not grow.
     Full,
 }
 
@@ -242,8 +242,8 @@ pub struct RoundTrip {
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// A lower bound of `time` without pauses of the other end: from the departure to the other
-    /// end's last packet before the answer.
+    /// The time from the departure to the other end's last packet before the answer: a lower bound
+    /// without the other end's pauses.
     pub least: Duration,
     /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,

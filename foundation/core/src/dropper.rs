@@ -20,13 +20,13 @@ pub trait Dropper: Any + Send {
         Needs::ORDER
     }
 
-    /// Invoked for each arrival, before it is in the buffer. Whether it fits is decided afterwards,
-    /// by [`victim`](Dropper::victim).
+    /// Judges an arrival before it enters the buffer. If it does not fit,
+    /// [`victim`](Dropper::victim) decides afterwards.
     fn on_arrival(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// Judges `packet`, just taken out of the queue `left` to be sent, for laws on sojourn time.
+    /// Judges `packet`, just taken out of the queue `left` to be sent, by its sojourn time.
     fn on_departure(&mut self, _packet: &Packet, _left: Left, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
@@ -37,17 +37,16 @@ pub trait Dropper: Any + Send {
         Victim::Arrival
     }
 
-    /// Names another queued packet to drop or signal, after an arrival was signalled, dropped or
-    /// finally refused, or pushed out others.
+    /// Names another queued packet to drop or signal. Invoked after an arrival was signalled,
+    /// dropped or refused, or pushed out others.
     ///
     /// Repeated until the result is `None`, so each call must make progress.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
 
-    /// Records that `packet` has entered the queue `flow`, if `inside`, or has left it in any way.
-    /// `buffer` already reflects the change. Accounts that must balance, such as tokens, are kept
-    /// here.
+    /// Records that `packet` has entered (`inside` is true) or left the queue `flow`. `buffer`
+    /// already reflects the change. Accounts that must balance, such as tokens, are kept here.
     ///
     /// After the last packet left, the queue's backlog is zero, and `flow` may soon name another
     /// flow.
@@ -56,8 +55,8 @@ pub trait Dropper: Any + Send {
     /// another queue.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does the dropper read acknowledgements? A caller that does not know them refuses such a
-    /// dropper.
+    /// True if the dropper reads acknowledgements. A caller that cannot recognise them refuses such
+    /// a dropper.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
@@ -68,7 +67,7 @@ pub trait Dropper: Any + Send {
         None
     }
 
-    /// Invoked at `now` when the transmitter found no packet, so the link becomes idle.
+    /// Records that the link is idle from `now` on, because no packet was found.
     fn idle(&mut self, _now: Time) {}
 
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).

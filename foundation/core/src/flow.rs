@@ -249,10 +249,10 @@ fn short(place: usize) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// A table of fixed capacity, from flow to value. All operations are O(1), and it allocates once,
-/// at construction.
+/// A table of fixed capacity, from flow to value. All operations are O(1). Memory is allocated at
+/// construction.
 ///
-/// Entries are a dense array, so a uniformly random entry costs a single draw.
+/// Entries are a dense array, so finding a random entry needs one random number.
 ///
 /// ```
 /// use fairwire_core::FlowTable;

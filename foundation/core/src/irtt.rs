@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// The maximum nesting; no output of irtt is as deep.
 const DEEPEST: usize = 32;
 
-/// The round trips, in the order in which they were sent.
+/// The round trips, in order of departure.
 pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     let (mut trips, mut sent, mut trip, mut is_lost) = (Vec::new(), None, None, false);
     walk(text, |path, value, line| {
@@ -35,7 +35,7 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
 }
 
 /// Calls `each` with every value of a JSON text, and with `}` at the end of each object. `each`
-/// also receives the names on the path of the value, empty for an array, and its line number.
+/// also receives the value's line number, and the path of names; an array's name is empty.
 fn walk<'a>(
     text: &'a str,
     mut each: impl FnMut(&[&'a str], &'a str, usize) -> Result<(), DelayError>,

@@ -14,8 +14,8 @@ pub trait Marker: Any + Send {
     /// Invoked for each packet that passes at `now`: sets its [`Packet::color`].
     fn color(&mut self, packet: &mut Packet, now: Time);
 
-    /// Receives another rate, requested by the edge at which the aggregate leaves. Most profiles
-    /// are contracts and ignore it.
+    /// Receives a request for another rate, from the edge at which the aggregate leaves. Most
+    /// profiles ignore requests.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
     /// Receives a request from an edge that sends occasional reports, rather than a request in each
@@ -31,8 +31,8 @@ pub trait Marker: Any + Send {
         None
     }
 
-    /// Does the marker have the parameters of `other`? If so, a new configuration that has `other`
-    /// keeps the marker and its state.
+    /// True if the marker has the parameters of `other`. A new configuration with `other` then
+    /// keeps this marker and its state.
     fn is_like(&self, _other: &dyn Marker) -> bool {
         false
     }

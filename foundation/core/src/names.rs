@@ -16,7 +16,7 @@ pub(crate) struct Names {
     firsts: Box<[u32]>,
     nexts: Box<[u32]>,
     /// A name is hashed by a multiplication and a shift. If names are numbers, the factor is 1 and
-    /// the shift is 0, so a name is the number of its own chain.
+    /// the shift is 0, so the chain's number is the name.
     factor: u64,
     shift: u32,
 }

@@ -13,7 +13,7 @@ pub struct Packet {
     pub arrived: Time,
     /// The caller's frame: an arena slot in the simulator, a buffer index in the gateway.
     pub frame: u32,
-    /// Bytes on the wire, with the link layer's overhead in the gateway and for replayed captures.
+    /// Bytes on the wire. In the gateway and in replayed captures, link-layer overhead is included.
     pub len: u32,
     /// The classifier's class (a subscriber, a host, a leaf of a class tree); 0 for none.
     pub class: u32,

@@ -14,7 +14,7 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
-    /// The work sent by the end of each part of a period, in bit/s times ns.
+    /// For each part, the work sent from the period's start to the part's end, in bit-nanoseconds.
     sent: Box<[u128]>,
 }
 

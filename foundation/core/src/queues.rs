@@ -47,7 +47,7 @@ impl Queues {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
 
-    /// The number of queues, unless only the buffer bounds it.
+    /// The queue count; `None` if the buffer alone limits it.
     pub fn count(&self) -> Option<u32> {
         match self {
             Queues::PerFlow | Queues::PerClass => None,
@@ -57,7 +57,7 @@ impl Queues {
         }
     }
 
-    /// Does `other`, still unused, assign queues by the same rule?
+    /// Whether `other`, still unused, assigns queues by the same rule.
     pub(crate) fn is_like(&self, other: &Queues) -> bool {
         match (self, other) {
             (Queues::PerFlow, Queues::PerFlow) | (Queues::PerClass, Queues::PerClass) => true,
@@ -81,8 +81,8 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow: the queue's number, from 0, if the number of
-    /// queues is fixed.
+    /// The name of the queue for `packet`. If the number of queues is fixed, this is a number from
+    /// 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -103,14 +103,13 @@ impl Queues {
         }
     }
 
-    /// Are queues assigned to flows when packets arrive, rather than computed from the packet
-    /// alone?
+    /// True if queues are assigned on arrival; false if a packet alone determines its queue.
     #[inline]
     pub(crate) fn are_given(&self) -> bool {
         matches!(self, Queues::SetAssociative(_) | Queues::Limited(_))
     }
 
-    /// Invoked for each arrival: assigns its flow a queue if it has none.
+    /// Assigns the packet's flow a queue if the flow has none.
     #[inline]
     pub(crate) fn assign(&mut self, packet: &Packet, is_empty: impl Fn(FlowHash) -> bool) {
         match self {
@@ -214,8 +213,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` a free queue, or else one that it takes over. A queue that is taken over
-    /// keeps its position in the list, from the oldest use to the newest.
+    /// Assigns `flow` a free queue, or else takes one over. The list is in order of last use; a
+    /// queue that is taken over keeps its position.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -28,7 +28,7 @@ impl Rate {
         Rounded(self)
     }
 
-    /// Packets per second of `bytes` bytes each.
+    /// Packets of `bytes` bytes sent per second.
     pub fn packets_per_second(self, bytes: u32) -> f64 {
         self.bps() as f64 / (8.0 * f64::from(bytes))
     }
@@ -74,9 +74,8 @@ impl fmt::Display for Rounded {
 /// The sending end of a link: one packet at a time, at a fixed rate or [under a
 /// law](Transmitter::under).
 ///
-/// Each division's remainder is carried to the next packet, so the long-run rate is exact. A
-/// gateway may wake late: to hold the average rate, a late start counts as up to `catch_up`
-/// earlier.
+/// Each division's remainder is carried to the next packet, so the long-run rate is exact. To keep
+/// the average rate of a gateway that wakes late, late starts move back by up to `catch_up`.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Rate,
@@ -159,8 +158,8 @@ impl Transmitter {
         self.free_at <= now
     }
 
-    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start counts
-    /// as up to `catch_up` earlier.
+    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start moves
+    /// back by up to `catch_up`.
     ///
     /// On a busy transmitter the bytes wait for all earlier ones.
     #[inline(always)]

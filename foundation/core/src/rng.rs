@@ -22,8 +22,8 @@ impl Seed {
         self.begin(Hash::of(name))
     }
 
-    /// The streams for the flows of a group, which may be a million, so `start` is hashed only
-    /// once. Each name is `start`, a number, and an end.
+    /// Random streams for many flows. Each name is `start`, a number, and an end; `start` is hashed
+    /// only once.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -60,7 +60,7 @@ impl Numbered {
     }
 }
 
-/// FNV-1a: names are few and fixed, so a simple hash is enough.
+/// The FNV-1a hash of a name: simple, but enough for few, fixed names.
 #[derive(Clone, Copy, Debug)]
 struct Hash(u64);
 

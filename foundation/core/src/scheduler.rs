@@ -14,8 +14,8 @@ use core::any::Any;
 pub struct Chosen {
     /// Its key.
     pub key: Key,
-    /// Was the packet's queue polled, and found empty, since the queue's previous packet? Set only
-    /// by schedulers whose droppers use it.
+    /// True if the packet's queue was polled and found empty since its previous packet. Set only by
+    /// schedulers whose droppers use it.
     pub polled_empty: bool,
 }
 
@@ -51,8 +51,8 @@ pub trait Scheduler: Any + Send {
     /// Invoked after a packet is put into the queue `flow`.
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked before a packet leaves the queue `flow` other than by [`choose`](Scheduler::choose),
-    /// to repair tags and rings.
+    /// Invoked before a packet that was not [chosen](Scheduler::choose) leaves the queue `flow`.
+    /// Repairs tags and rings.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
@@ -64,12 +64,12 @@ pub trait Scheduler: Any + Send {
     /// sent, or [`skip`](Scheduler::skip) if it is dropped.
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
-    /// Invoked when the chosen packet is sent. Its cost is charged to the queue `flow`, which it
-    /// has left.
+    /// Charges the cost of the chosen packet to the queue `flow`. Invoked when this packet is sent
+    /// and has left the queue.
     fn charge(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when the chosen packet is dropped instead of sent. The queue `flow`, which it has
-    /// left, pays nothing.
+    /// Invoked when the chosen packet is dropped instead of sent, after leaving the queue `flow`.
+    /// This queue pays nothing.
     fn skip(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).
@@ -201,8 +201,8 @@ mod tests {
         let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
         let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
         assert_eq!(boxed.needs(), Needs::ORDER);
-        // These calls go through the box's implementation of `Scheduler`, as the calls of a queue
-        // do.
+        // These calls reach the scheduler through `impl Scheduler for Box<dyn Scheduler>`, as in a
+        // queue.
         let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);

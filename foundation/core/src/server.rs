@@ -1,8 +1,8 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The transmitter polls the discipline whenever it has sent a packet, even without backlog. While
-//! free, it also polls at each arrival. A link of delivery opportunities takes packets only at
-//! these. Service is not preemptive, and the backlog excludes the packet being sent.
+//! The transmitter polls the discipline after each packet, even without backlog. A free transmitter
+//! also polls at each arrival. On a link of delivery opportunities, packets leave only at an
+//! opportunity. Service is not preemptive. The backlog excludes the packet being sent.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -28,7 +28,7 @@ pub struct Server {
 pub struct Service {
     /// The packet.
     pub packet: Packet,
-    /// The time at which its last bit has left, and the transmitter polls again.
+    /// The time at which the packet's last bit has left, and the transmitter polls again.
     pub sent: Time,
 }
 
@@ -51,10 +51,11 @@ impl Server {
         self.poll(now, signals)
     }
 
-    /// Polls for the next packet: the transmitter is free at `now`, or a queued packet is ready.
+    /// Polls for the next packet. Invoked when the transmitter becomes free or a queued packet
+    /// becomes ready.
     ///
-    /// A discipline may return no packet at the time for which it announced one. It is then polled
-    /// again a nanosecond later, so it can neither stall nor halt the link.
+    /// A discipline may return no packet at the time for which it announced one. It is polled again
+    /// a nanosecond later, so the link neither stalls nor halts.
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
@@ -142,7 +143,7 @@ impl Server {
     }
 
     /// Gives a class the terms of `fresh` from `now` on, as [`Control::retune_class`]; returns
-    /// false if it cannot.
+    /// false if that is impossible.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -155,7 +156,7 @@ impl Server {
         takes
     }
 
-    /// Sets the next poll anew, since the backlog may be ready at another time.
+    /// Updates when an idle server polls next, because the backlog may be ready at another time.
     fn wait_anew(&mut self, now: Time) {
         if self.is_idle {
             let later = now + Duration::from_ns(1);
@@ -163,10 +164,10 @@ impl Server {
         }
     }
 
-    /// Makes the discipline equal to `fresh` from `now` on. If the discipline can [take
-    /// over](Server::retune) the parameters, the result is `None`. Otherwise `fresh` replaces it
-    /// and is offered the backlog, in order of arrival, as if it had just arrived; the result is
-    /// the previous discipline, now empty.
+    /// Makes the discipline equal to `fresh` from `now` on. Returns `None` if the discipline can
+    /// [take over](Server::retune) the parameters. Otherwise installs `fresh`, offers it the
+    /// waiting packets in order of arrival, as new arrivals, and returns the previous discipline,
+    /// now empty.
     pub fn change(
         &mut self,
         fresh: Box<dyn Discipline>,
@@ -190,16 +191,17 @@ impl Server {
         self.transmitter.set_rate(rate, catch_up);
     }
 
-    /// Makes the rate follow `law`, whose times count from `start`, as [`Transmitter::follow`].
+    /// Makes the rate follow `law`, as [`Transmitter::follow`]. The times in `law` count from
+    /// `start`.
     ///
     /// # Panics
-    /// When the steps of the law are not in order of time.
+    /// When the steps of `law` are not in order of time.
     pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
         self.transmitter.follow(law, start);
         self.poll_again(now);
     }
 
-    /// Schedules a poll for when the current packet has left, after a change of discipline or
+    /// Schedules a poll at the end of the current packet. Invoked after a change of discipline or
     /// transmitter.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
@@ -330,8 +332,8 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // A packet takes 100 us at first. The law begins at 50 us: a packet takes 200 us, the link
-        // is down from 350 us to 700 us, and then a packet takes 100 us.
+        // At first a packet takes 100 us. The steps count from 50 us. A packet takes 200 us, the
+        // link is down from 350 us to 700 us, then a packet takes 100 us.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -404,8 +406,8 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // Packet 0 is sent until 1150 us, although two more charges come before. Packet 1 begins
-        // after both charges, at 1200 us.
+        // Packet 0 ends at 1150 us, in spite of the two charges meanwhile. Packet 1 begins after
+        // both charges, at 1200 us.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));

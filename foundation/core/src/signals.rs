@@ -20,14 +20,14 @@ pub trait Signals {
 /// The contents of a TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// All bytes below this number have arrived. It wraps.
+    /// The next sequence number expected, which wraps: all earlier bytes have arrived.
     pub number: u32,
     /// Marked packets that have arrived so far, if they are counted.
     pub marks: u32,
-    /// Does it echo a mark?
+    /// True if the acknowledgement echoes a mark.
     pub echoes_mark: bool,
-    /// Does it report only `number` and `marks`: no SACK block, no echoed mark, and no answer to a
-    /// SYN?
+    /// True if the acknowledgement reports only `number` and `marks`: no SACK block, no echoed
+    /// mark, and no answer to a SYN.
     pub is_plain: bool,
 }
 
@@ -53,9 +53,9 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause, in the order of its number. Counters are indexed by that number and have this
-    /// length, so a missing cause panics at run time. Append new causes, and document them in
-    /// docs/results-schema.md and docs/gateway/telemetry.md.
+    /// All causes, in numeric order. Arrays of counters have an element per entry, so a missing
+    /// cause panics at run time. Append new causes, and document them in docs/results-schema.md and
+    /// docs/gateway/telemetry.md.
     pub const ALL: [Cause; 7] = [
         Cause::Overflow,
         Cause::PushOut,

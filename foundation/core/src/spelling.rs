@@ -8,16 +8,16 @@ use alloc::vec::Vec;
 /// The maximum number of suggestions. If more words are likely, none is suggested: the list of
 /// allowed words is more useful.
 const MAX_WORDS: usize = 6;
-/// Words longer than this get no suggestions: all known words are shorter, even misspelt.
+/// The length above which a word gets no suggestions; known words are far shorter.
 const MAX_LETTERS: usize = 60;
 
 /// The words of `known` that `given` most likely means; few, or none.
 ///
-/// Case does not count, nor does the difference between `-` and `_`. The first of these kinds that
-/// occurs is returned:
+/// Case does not count, nor does the difference between `-` and `_`. The first kind below that
+/// matches any word is returned:
 /// - the word that equals `given`;
 /// - words that begin with `given`;
-/// - words that differ from `given` in the fewest letters, at most a third of its letters or one;
+/// - the words with the fewest wrong letters: at most one, or a third of `given`;
 /// - words of which `given` is a part between hyphens.
 ///
 /// ```
@@ -92,8 +92,8 @@ fn folded(word: &str) -> String {
     word.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// The optimal string alignment distance: letters to insert, remove, replace or swap with their
-/// neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM 21, 1974).
+/// The optimal string alignment distance: the number of letters to insert, remove, replace or swap
+/// with a neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM 21, 1974).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut above: Vec<usize> = Vec::new();

@@ -83,8 +83,8 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, for laws. The last bit may be wrong, but recorded results depend on it. Reports use
-    /// [`seconds`](Self::seconds).
+    /// Seconds, for computations. The last bit may be wrong, but correcting it would change
+    /// recorded results. Reports use [`seconds`](Self::seconds).
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-9
     }

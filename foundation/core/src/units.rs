@@ -70,7 +70,7 @@ pub enum Amount {
     Time(Duration),
 }
 
-/// A level of a queue, such as a threshold of its mean.
+/// A length of a queue, such as a threshold for its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
     /// An amount.
@@ -113,7 +113,7 @@ pub enum Room {
 }
 
 impl Room {
-    /// The amount at this `round_trip`. `None` for a multiple of a bandwidth-delay product that is
+    /// The amount, given the `round_trip`. `None` if a multiple of the bandwidth-delay product is
     /// zero.
     pub fn amount(self, round_trip: Duration) -> Option<Amount> {
         match self {
@@ -379,7 +379,7 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         let likely = Vec::from([format!("{} {unit}", shortened(number))]);
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
-    // A decimal comma, unless three digits follow: then it may separate thousands.
+    // A comma is decimal unless three digits follow: then it may separate thousands.
     if let Some(decimals) = given.strip_prefix(',') {
         let unit = decimals.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_meant = decimals.len() != unit.len() + 3 && units.clone().any(|(name, _)| name == unit.trim());

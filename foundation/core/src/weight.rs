@@ -90,13 +90,13 @@ impl fmt::Display for SetWeightError {
 impl core::error::Error for SetWeightError {}
 
 impl SetWeightError {
-    /// Is the class unknown here, rather than its weight refused?
+    /// True if the class is unknown here; false if its weight is refused.
     fn is_elsewhere(self) -> bool {
         matches!(self, SetWeightError::NoWeights | SetWeightError::NoSuchClass { .. })
     }
 }
 
-/// Sets a class's weight in both of two parts of a discipline, or in neither. Each part is a
+/// Sets a class's weight in those of two parts that know the class, or in neither. Each part is a
 /// function that sets a weight and returns the previous one.
 ///
 /// # Errors
@@ -162,8 +162,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts. `parts` has the weight of each, or its error. Returns the result
-    /// and both parts afterwards.
+    /// Sets weight 3 in two parts. `parts` has each part's present weight, or the error that it
+    /// returns. Returns the result and both parts afterwards.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

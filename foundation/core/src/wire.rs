@@ -8,7 +8,7 @@ use crate::time::{Duration, Time};
 use alloc::sync::Arc;
 use core::fmt;
 
-/// The packets lost on the wire after transmission.
+/// A model of the packets lost on the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// Each packet is lost independently, with this probability.
@@ -18,7 +18,7 @@ pub enum Loss {
 }
 
 /// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad, and
-/// begins good. For each packet the loss is drawn first, then the change of state.
+/// begins good. Each packet is first lost or not, and then the state may change.
 ///
 /// On average the wire is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad +
 /// to_good)` of all packets find it bad.
@@ -71,7 +71,7 @@ pub trait Jitter: fmt::Debug + Send + Sync {
         self.draw(rng)
     }
 
-    /// The correlation of consecutive draws.
+    /// The correlation between consecutive packets' additional times.
     fn correlation(&self) -> f64 {
         0.0
     }
@@ -84,7 +84,7 @@ impl Jitter for Duration {
     }
 }
 
-/// A change of the propagation delay of a wire, one way.
+/// A change of a wire's one-way propagation delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStep {
     /// The time from which packets are sent with this delay.
@@ -107,24 +107,26 @@ pub struct Outage {
 pub struct WireLaw {
     /// Changes of the delay, in order of time.
     pub delays: Arc<[DelayStep]>,
-    /// Delays from a file, instead of all others. A packet sent in an outage of the file is lost.
+    /// Delays from a file, instead of `delays` and the initial delay. A packet sent in an outage of
+    /// the file is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
-    /// The times in which it loses all packets, in order of time.
+    /// The periods in which all packets are lost, in order of time.
     pub outages: Arc<[Outage]>,
-    /// The packets that are lost.
+    /// The model of random losses.
     pub loss: Option<Loss>,
     /// The additional time of each packet.
     pub jitter: Option<Arc<dyn Jitter>>,
-    /// May a packet with less jitter overtake an earlier packet? If not, both arrive together.
+    /// True if a packet with less jitter may overtake an earlier packet. If false, both arrive
+    /// together.
     pub overtakes: bool,
-    /// The fraction of packets held back, and for how long; later packets overtake them.
+    /// The fraction of packets held back, and the time added to each. Later packets overtake them.
     pub reorder: Option<(f64, Duration)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
 }
 
 impl WireLaw {
-    /// Does the law have no effect on any packet?
+    /// True if no packet is affected.
     pub fn is_plain(&self) -> bool {
         let WireLaw { delays, outages, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
         let has_times = !delays.is_empty() || !outages.is_empty() || delay_trace.is_some();
@@ -180,7 +182,7 @@ pub enum Fate {
 }
 
 impl Wire {
-    /// A wire that draws from streams called after `name`.
+    /// A wire whose random streams have names that begin with `name`.
     pub fn new(law: WireLaw, seed: Seed, name: &str) -> Self {
         let stream = |part| seed.stream_of(format_args!("{name}/{part}"));
         Wire {
@@ -217,8 +219,8 @@ impl Wire {
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
-        // Losses are drawn in an outage as well, so an outage does not change which later packets
-        // are lost.
+        // The loss model also advances in an outage, so an outage does not change which later
+        // packets are lost.
         if self.loses() | self.is_out(sent) {
             return Fate::Lost;
         }
@@ -362,9 +364,10 @@ mod tests {
         let lost = lost(lossy(model), 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // Of 400,000 packets 1/26 are lost, or 0.01 / (0.01 + 0.25). Consecutive states correlate
-        // by 1 - 0.01 - 0.25 = 0.74. So the variance of the losses is that of independent losses,
-        // 14,793, times (1 + 0.74) / (1 - 0.74). The bound is 4 standard deviations of 315.
+        // The fraction lost is 0.01 / (0.01 + 0.25) = 1/26 of 400,000 packets. Consecutive states
+        // correlate by 1 - 0.01 - 0.25 = 0.74. Independent losses would have a variance of 14,793.
+        // The correlation multiplies this by (1 + 0.74) / (1 - 0.74). The bound is 4 standard
+        // deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // Bursts have a mean of 1 / 0.25 = 4 packets and a standard deviation of 3.5. For the mean
         // of 3800 bursts the bound is 4 x 3.5 / sqrt(3800) = 0.23.
@@ -396,11 +399,11 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // For independent losses the variance of their number is 53,760. The wire is bad for a
-        // fifth of the packets, so the variance of its state is 0.2 x 0.8 = 0.16. The covariance of
-        // two packets at a distance k is thus 0.16 x (0.6 - 0.05)^2 x 0.9^k, where 0.9 = 1 - 0.02 -
-        // 0.08. The sum over k, in both directions, adds 400,000 x 0.16 x (0.6 - 0.05)^2 x 2 x 9 =
-        // 400,000 x 0.87. The bound is 4 standard deviations of 634.
+        // The variance of the number of independent losses is 53,760. The wire is bad for a fifth
+        // of the packets, so the variance of its state is 0.2 x 0.8 = 0.16. The covariance of two
+        // packets at a distance k is thus 0.16 x (0.6 - 0.05)^2 x 0.9^k, where 0.9 = 1 - 0.02 -
+        // 0.08. Summed over all earlier and later packets, this adds 400,000 x 0.16 x (0.6 -
+        // 0.05)^2 x 2 x 9 = 400,000 x 0.87. The bound is 4 standard deviations of 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

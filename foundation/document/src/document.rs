@@ -60,7 +60,7 @@ impl Locations {
     }
 
     fn path_at(&self, span: &Range<usize>) -> Option<&str> {
-        // `[a.b]` gives `a` and `a.b` one location.
+        // With `[a.b]`, tables `a` and `a.b` share one location.
         let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
         at.max_by_key(|path| path.len())
     }
@@ -236,7 +236,7 @@ fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// This table has no effect on results.
+/// The table left out of hashes: results ignore it.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {

@@ -150,7 +150,7 @@ pub enum Problem {
     },
 }
 
-/// Begins a note on a missing key that has an alternative.
+/// The start of the `note` of a missing key that has an alternative.
 const ALTERNATIVE: &str = "or ";
 
 impl Problem {
@@ -236,8 +236,8 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds to the error of an unknown key its `owners`: the parts with such a parameter. Changes
-    /// nothing if there are more than three, or if an allowed key is spelt similarly.
+    /// Adds `owners` to the error of an unknown key: the parts that have this parameter. Changes
+    /// nothing if there are more than three owners, or if an allowed key is spelt similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
@@ -274,8 +274,8 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// The maximum number of allowed words in a message. No table has as many keys, and there are fewer
-/// disciplines.
+/// The maximum number of allowed words in a message. It exceeds the number of disciplines, and of
+/// keys in any table.
 const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.

@@ -30,8 +30,8 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file of at most `max` bytes. Rejects a larger file unread if its reported
-/// size is larger, and otherwise after `max` bytes.
+/// Reads the bytes of a file of at most `max` bytes. A larger file is rejected unread if the system
+/// reports its size, and otherwise after `max` bytes.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Checked before opening, because opening a pipe without a writer blocks forever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;

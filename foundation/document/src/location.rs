@@ -22,7 +22,7 @@ pub struct Location {
     pub line: usize,
     /// Column in characters, from 1, in the original text.
     pub column: usize,
-    /// The index of the change that is its source, from 0; `None` for the document itself.
+    /// The index, from 0, of the change that contains the location; `None` for the document itself.
     pub change: Option<usize>,
 }
 

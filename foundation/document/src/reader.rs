@@ -227,7 +227,7 @@ enum Scalar<'a> {
     Date,
 }
 
-/// This function is not generic, so it is compiled once instead of per field type.
+/// Converts a plain value. Not generic, to be compiled once instead of per field type.
 fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
     Ok(match value {
         DeValue::String(text) => Scalar::Text(text),

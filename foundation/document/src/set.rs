@@ -195,8 +195,8 @@ fn place_in_value<'a>(
     }
 }
 
-/// The end of an error about a path below a plain value. If the value looks like the name of a
-/// choice, it names a path that may lead through the value.
+/// The end of an error about a path below the plain value `plain`. If `plain` looks like the name
+/// of a choice, the text suggests a path through that choice.
 fn opened(above: &Step<'_>, plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);

@@ -31,13 +31,13 @@ impl BadParameter {
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
     }
 
-    /// This error, for a discipline or a marker whose parameters are in the table `outer`.
+    /// Adds the table `outer`, which holds the discipline or marker, in front of `within`.
     pub fn inside(self, outer: &str) -> Self {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
 
-    /// This error, for `key` in the list item at index `place`.
+    /// Appends the list index `place` and then `key` to the parameter's name.
     pub fn of_item(self, place: usize, key: &str) -> Self {
         BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
     }
@@ -89,7 +89,7 @@ impl<T> Of<T> for Result<T, OutOfRange> {
     }
 }
 
-/// Names a parameter while it is being checked.
+/// The full name of a parameter, for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The discipline's name in the catalogue.

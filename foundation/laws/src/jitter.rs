@@ -3,7 +3,7 @@
 use core::f64::consts::TAU;
 use fairwire_core::{Duration, Jitter, Rng};
 
-/// Jitter with a normal distribution; a draw below zero counts as zero.
+/// Jitter with a normal distribution; a negative value counts as zero.
 ///
 /// With a correlation ρ, each normal value is ρ times its predecessor plus √(1 - ρ²) times a fresh
 /// value. So mean and deviation are as given for any ρ, and packets k apart have the correlation

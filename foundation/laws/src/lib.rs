@@ -1,8 +1,8 @@
 //! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions.
 //!
-//! Parameters are *given*, then *checked*, then *built*. A `Spec` holds the parameters given.
-//! Checking it at a [`Site`] gives a `Config` or a [`BadParameter`]. A `Config` builds the
-//! discipline. There are no setters.
+//! A discipline's parameters are *given*, then *checked*; then it is *built*. A `Spec` holds the
+//! given parameters. Checking it at a [`Site`] gives a `Config` or a [`BadParameter`]. A `Config`
+//! builds the discipline. There are no setters.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -24,8 +24,8 @@
 //!
 //! The crate needs an allocator and no operating system. It reads no clock and does no I/O. Nothing
 //! here allocates after construction. With the feature `serde`, parameters can be read from any
-//! format and have a schema. With the feature `text`, the module `named` finds a law by its name
-//! and reads the law's parameters from TOML.
+//! format and have a schema. With the feature `text`, the module `named` finds a discipline by name
+//! and reads its parameters from TOML.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -1,9 +1,8 @@
 //! Estimates of the memory that tables take.
 
-/// Bytes of a slot of a buffer, with its links and its entry in the flow index.
+/// Bytes of a slot of a buffer, including links and an entry in the flow index.
 pub const SLOT: u64 = 150;
-/// Bytes of a queue that has its own law, and of its entry in the round robin: the most that any law
-/// takes.
+/// The maximum bytes of a queue with a separate dropper, including an entry in the round robin.
 pub(crate) const LAW: u64 = 130;
 /// The bytes per queue that sharing between hosts adds to the scheduler and the dropper, if each
 /// queue belongs to a different host.

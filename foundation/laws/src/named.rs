@@ -1,4 +1,4 @@
-//! Laws by their names, with their parameters as text, without serde and without a registry.
+//! Finds disciplines by name and reads their parameters from text, without serde or a registry.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -33,16 +33,16 @@ use fairwire_core::{Discipline, spelling};
 use fairwire_parameters::Declared as _;
 use fairwire_parameters::text::{TextError, from_text};
 
-/// A law with its parameters.
+/// The parameters from which a discipline is built.
 pub trait Law: Part + Debug {
     /// Checks and builds.
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter>;
 }
 
-/// The entry of a law.
+/// A discipline's entry in [`ALL`].
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The law's name, as users write it.
+    /// The discipline's name, as users write it.
     pub name: &'static str,
     /// Its aliases.
     pub aliases: &'static [&'static str],
@@ -57,7 +57,7 @@ macro_rules! entries {
             }
         })+
 
-        /// Every law, in the order in which users see them.
+        /// Every discipline, in the order in which users see them.
         pub const ALL: &[Entry] = &[$(Entry {
             name: $($module)::+::Spec::OWNER,
             aliases: &[$($($alias),+)?],
@@ -68,11 +68,11 @@ macro_rules! entries {
 
 with_each_law! { entries {} }
 
-/// The reason why a name and a text give no law.
+/// The reason why a name and a text give no discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedError {
-    /// No law has the name.
+    /// No discipline has the name.
     Unknown(String),
     /// The parameters cannot be read.
     Text(TextError),
@@ -92,11 +92,11 @@ impl Display for NamedError {
     }
 }
 
-/// The law called `name`, with the parameters of `text`: keys and values in TOML. The name may join
-/// a scheduler and a dropper, such as `drr+faba`. Empty text gives the defaults.
+/// Reads the discipline `name` with the parameters in `text`, which is TOML. The name may join a
+/// scheduler and a dropper, such as `drr+faba`. Empty text gives the defaults.
 ///
 /// # Errors
-/// If no law has the name, the text cannot be read, or the text names a second scheduler.
+/// If no discipline has the name, the text cannot be read, or the text names a second scheduler.
 pub fn read(name: &str, text: &str) -> Result<Box<dyn Law>, NamedError> {
     if let Some(entry) = find(name) {
         return (entry.read)(text).map_err(NamedError::Text);

@@ -20,8 +20,8 @@ pub enum ClassSupport {
     Queues,
 }
 
-/// A discipline's parameters, for callers that size it or adapt it to a link. The
-/// [roles](crate::role) of fields declare the other properties.
+/// A discipline's parameters, for callers that estimate memory or adapt the discipline to a link.
+/// The [roles](crate::role) of fields declare the other properties.
 pub trait Part: Any + Roles {
     /// The estimated bytes of the discipline's tables for a buffer of `packets`, excluding the
     /// buffer itself and a scheduler given as a parameter. 0 if the tables are small compared with
@@ -67,9 +67,9 @@ pub trait Part: Any + Roles {
         false
     }
 
-    /// Does an arrival's position in the sequence of arrivals decide whether it is dropped, as in
-    /// RED above its maximum threshold? Losses may then depend on the round-trip time modulo a
-    /// packet's transmission time.
+    /// True if an arrival's position in the sequence of arrivals decides whether the packet is
+    /// dropped, as in RED above its maximum threshold. Losses may then depend on the round-trip
+    /// time modulo a packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }

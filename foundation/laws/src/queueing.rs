@@ -1,4 +1,4 @@
-//! The parameters that every dropper has besides those of its law.
+//! The parameters that all droppers share.
 
 use crate::error::BadParameter;
 use crate::role;
@@ -57,8 +57,8 @@ queueing! {
 }
 
 queueing! {
-    /// [`Queueing`] for laws that mark unless `ecn` is "drop". In Linux these laws mark, alone or
-    /// in each of many queues.
+    /// [`Queueing`] for disciplines that mark by default. In Linux they mark alone, or as part of a
+    /// discipline with many queues.
     Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
@@ -78,7 +78,7 @@ pub struct CheckedQueue {
 }
 
 impl CheckedQueue {
-    /// The discipline with `dropper`.
+    /// Builds the discipline around `dropper`.
     pub fn serve(&self, dropper: impl Dropper + 'static) -> Box<dyn Discipline> {
         self.service.queue(self.room.limit, self.ecn, dropper)
     }

@@ -13,7 +13,7 @@ pub struct Site<'a> {
     pub rate: Rate,
     /// The size of the buffer, unless the discipline's parameters set it.
     pub buffer: Amount,
-    /// The size of a typical packet on the wire, in bytes. Laws that count packets use it to
+    /// The size of a typical packet on the wire, in bytes. Disciplines that count packets use it to
     /// convert bytes or time.
     pub packet_bytes: u32,
     /// The seed of the run.

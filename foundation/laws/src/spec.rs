@@ -52,7 +52,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// `level`, in this measure.
+    /// Converts `level` to this measure.
     pub fn counted(self, level: impl Into<Level>, site: &Site<'_>) -> f64 {
         let level = level.into();
         match self {
@@ -200,7 +200,7 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Is no class listed? Then all weights are 1.
+    /// True if no class is listed, so all weights are 1.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }

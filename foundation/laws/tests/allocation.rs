@@ -17,7 +17,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000), Amount::Bytes(200_000)];
 
-/// Both ECN policies, and every option that adds state.
+/// Parameters for both ECN policies, and for every option that adds state.
 fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let has = |name: &str| page.parameters.iter().any(|parameter| parameter.name == name);

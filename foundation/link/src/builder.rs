@@ -106,7 +106,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
 
     /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
     /// its parameters say otherwise: with `{ codel = { ecn = "drop" } }`, CoDel drops. By default,
-    /// disciplines mark if they do so in Linux, and the laws of papers drop.
+    /// disciplines that Linux has mark if they mark there, and those of papers drop.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
@@ -137,7 +137,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Sets the maximum size of a packet in bytes, 1 to [`MAX_MTU`]. A longer packet is [not
-    /// sent](crate::NotSent). Laws that count packets take it as the typical size. Default: 1500.
+    /// sent](crate::NotSent). Disciplines that count packets take this maximum as the typical size.
+    /// Default: 1500.
     #[must_use]
     pub fn mtu(mut self, bytes: u32) -> Self {
         if (1..=MAX_MTU).contains(&bytes) {
@@ -210,7 +211,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Scales the preceding [`trace`](Self::trace) or [`pattern`](Self::pattern) to the mean rate
-    /// `mean`, keeping its times.
+    /// `mean`. The times do not change.
     #[must_use]
     pub fn scale_to(mut self, mean: impl Quantity<Rate>) -> Self {
         if let Some(mean) = self.checked("scale_to", mean.read()) {
@@ -230,8 +231,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Like [`delays`](Self::delays), for the return link of a link with the same file. If the
-    /// answer is immediate, both delays add up to the [round trip](DelayTrace::back) at the time of
+    /// Like [`delays`](Self::delays), for the opposite link of one with the same file. If an answer
+    /// is sent immediately, both delays add up to the [round trip](DelayTrace::back) at the time of
     /// sending.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {

@@ -7,8 +7,8 @@ use crate::moment::Moment;
 use std::time::Duration;
 
 /// Two links, one in each direction. They share only the round-trip time, which a buffer in `bdp`
-/// uses. If times are instants, each link starts at its first call, unless both links have a
-/// [`starts_at`](LinkBuilder::starts_at).
+/// uses. If times are instants, each link starts at its own first call.
+/// [`starts_at`](LinkBuilder::starts_at) on both links gives a common start.
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};

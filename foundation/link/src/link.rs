@@ -17,13 +17,13 @@ use std::time::Duration;
 /// A link in one direction, with payloads of type `T` and times of type `I`.
 ///
 /// A [sent](Link::send) packet enters the queue, is transmitted at the link's rate, and arrives a
-/// delay later, when [`receive`](Link::receive) returns it. Calls do all due work at its exact
-/// times, so the frequency of calls does not affect the results.
+/// delay later, when [`receive`](Link::receive) returns it. Each call does all due work, at the
+/// exact times. So the frequency of calls does not affect the results.
 ///
 /// # Time
 /// Time is an argument. A time before the latest given counts as the latest, and
 /// [`LinkReport::backward_calls`] counts such calls. Work due at an instant is done before a packet
-/// is sent then.
+/// is sent at this instant.
 ///
 /// # Memory
 /// The buffer bounds the queue. Rate and delay bound the packets on the wire, if the caller
@@ -31,7 +31,7 @@ use std::time::Duration;
 pub struct Link<T, I = Duration> {
     server: Server,
     law: RateLaw,
-    /// Is the link down? If so, the server is not polled, because a polled packet would never
+    /// True if the link is down. Then the server is not polled, because a polled packet would never
     /// leave.
     is_down: bool,
     delay: Span,
@@ -257,7 +257,7 @@ impl<T, I: Moment> Link<T, I> {
 
     /// The time for the next [`receive`](Link::receive) if nothing is sent before. No packet
     /// arrives earlier; the next may arrive later. `None` if the link is empty, or nothing arrives
-    /// in the range of `I`. The time may be in the past.
+    /// at a time that `I` can express. The time may be in the past.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // A queued packet arrives no earlier than the shortest delay after its departure.
@@ -295,8 +295,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Resets the report at `now`, as at the end of a warm-up. Packets inside remain, and may be
-    /// counted as delivered but not as sent.
+    /// Resets the report at `now`, as at the end of a warm-up. Packets in the link remain, and may
+    /// count as delivered but not as sent.
     pub fn restart_report(&mut self, now: I) {
         let now = self.advance(now);
         self.flows.clear();
@@ -349,8 +349,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Inserts a packet by its time of arrival, behind packets with the same time: at the end,
-    /// unless [`reorder`](LinkBuilder::reorder) holds packets back.
+    /// Inserts a packet by its time of arrival, behind packets with the same time. The place is the
+    /// end, unless [`reorder`](LinkBuilder::reorder) holds packets back.
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {
         if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {

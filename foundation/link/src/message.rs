@@ -124,8 +124,8 @@ impl<T> Joiner<T> {
         self.messages.iter().filter(|(_, parts)| parts.missing > 0).map(|(message, _)| *message)
     }
 
-    /// Forgets messages with lower numbers. An incomplete message takes a byte per piece, and a
-    /// complete one a few words.
+    /// Forgets messages with numbers below `message`. An incomplete message takes a byte per piece,
+    /// and a complete one a few words.
     pub fn forget_below(&mut self, message: u64) {
         self.messages = self.messages.split_off(&message);
     }

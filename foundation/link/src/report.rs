@@ -42,7 +42,7 @@ pub struct FlowReport {
     pub delivered_bytes: u64,
     /// The delivered rate over the time of the report, in bit/s; 0 if no time has passed.
     pub rate_bps: f64,
-    /// The delays from sending to the far end, of delivered packets.
+    /// The delays of delivered packets from sending to the far end.
     pub delay: Delays,
 }
 

@@ -37,7 +37,7 @@ pub struct End<T> {
     side: usize,
 }
 
-/// `directions[side]` is the link from that side to the other.
+/// Both links. `directions[side]` leads from that side to the other.
 #[derive(Debug)]
 struct Path<T> {
     directions: [Direction<T>; 2],

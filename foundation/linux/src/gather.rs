@@ -8,8 +8,8 @@ use std::io::IoSlice;
 
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
-/// Buffers for the headers of super-packets, each with its virtio-net header. A super-packet has at
-/// least two frames.
+/// Buffers for each super-packet's headers, including its virtio-net header. A super-packet has at
+/// least two frames, so `MAX_FRAMES_AT_ONCE / 2` suffice.
 pub(super) struct Heads([[u8; vnet::LEN + MAX_HEADER_BYTES]; MAX_FRAMES_AT_ONCE / 2]);
 
 impl Heads {

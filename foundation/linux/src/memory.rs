@@ -8,8 +8,8 @@ pub fn use_small_pages() {
 }
 
 /// Makes the allocator take each piece of at least 128 KiB separately from the kernel, and return
-/// it when freed. By default, glibc stops this once such a piece has been freed. Then glibc keeps
-/// the memory of freed large pieces that lie between small ones.
+/// the piece when it is freed. By default, glibc stops this once such a piece has been freed, and
+/// then keeps freed large pieces that lie between small ones.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call changes a setting of the allocator, under the allocator's lock.

@@ -29,7 +29,7 @@ pub struct Pair<'a> {
 pub struct End<'a> {
     /// The interface's name.
     pub name: &'a str,
-    /// The interface's number in its namespace, so that no lookup is needed.
+    /// The interface's number in its namespace, given to avoid a lookup.
     pub index: u32,
 }
 

@@ -107,8 +107,8 @@ impl Nftables {
         }
     }
 
-    /// Does the packet filter have a flowtable, whose flows skip all hooks but the first? Returns
-    /// false on a kernel without flowtables.
+    /// True if the packet filter has a flowtable, whose flows skip all hooks but the first. False
+    /// on a kernel without flowtables.
     pub fn has_flowtable(&self) -> io::Result<bool> {
         let any = 0;
         write(&self.0, &message(GET_FLOWTABLE, libc::NLM_F_DUMP, any, 0).finish())?;
@@ -226,7 +226,7 @@ impl Batch {
 pub enum Expression<'a> {
     /// Loads the packet's metadata with this key.
     Meta(u32),
-    /// Sets the packet's metadata with this key to the register.
+    /// Copies the register into the packet's metadata with this key.
     SetMeta(u32),
     /// Loads the first four bytes of the Ethernet destination.
     DestinationStart,
@@ -336,7 +336,7 @@ fn numbers(request: &mut Request, all: &[(u16, u32)]) {
     all.iter().for_each(|(kind, value)| request.number_be(*kind, *value));
 }
 
-/// An interface's name, padded as the kernel compares it.
+/// An interface's name in the 16 bytes that the kernel compares.
 pub fn interface_name(name: &str) -> [u8; 16] {
     let mut padded = [0; 16];
     let len = name.len().min(15);

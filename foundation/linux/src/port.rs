@@ -46,7 +46,8 @@ pub trait Port {
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// The time of the port's next sending, if the next frame is transmitted at `next`.
+    /// The time at which the port next sends a frame. The caller transmits the next frame at
+    /// `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
@@ -105,7 +106,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
             let mut faulty = ports.into_iter().zip(faulty).filter(|(_, is_faulty)| *is_faulty);
             faulty.try_for_each(|(port, _)| port.check())
         }
-        // The caller checks whether to stop.
+        // After a signal, the caller checks whether to stop.
         Err(Errno::INTR) => Ok(()),
         Err(error) => {
             let name = "left or right".to_owned();
@@ -136,8 +137,8 @@ pub struct Late {
     pub too_long: u64,
 }
 
-/// If one call of [`Port::receive`] passes on this number of frames or super-packets, more may be
-/// ready. A packet socket's ring passes on up to 64 frames in one call.
+/// If a call of [`Port::receive`] passes on at least this number of frames or super-packets, more
+/// may be ready. A packet socket's ring passes on up to 64 frames per call.
 pub const TAKEN_AT_ONCE: usize = 32;
 
 /// The maximum number of frames for [`Port::transmit_all`]. [`Refused`] has one bit for each.
@@ -220,8 +221,8 @@ pub enum LinkKind {
     Ethernet,
     /// An IP header, as on a TUN device.
     Ip,
-    /// An Ethernet header of a router's back end. The last 10 bits of the outside's address are the
-    /// number of bytes that a tunnel adds to the packet.
+    /// An Ethernet header of a router's back end. The last 10 bits of the outside's Ethernet
+    /// address are the number of bytes that a tunnel adds to the packet.
     Routed,
 }
 
@@ -240,8 +241,8 @@ impl LinkKind {
         self != LinkKind::Ip
     }
 
-    /// The length of `frame`, which travels in the direction `way`, as an Ethernet frame on the
-    /// outside.
+    /// The length that `frame` has as an Ethernet frame on the outside. `way` is the frame's
+    /// direction.
     #[inline]
     pub fn length(self, frame: &[u8], way: Way) -> usize {
         let added = match (self, way) {

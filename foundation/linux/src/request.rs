@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 /// Bytes of struct nlmsghdr.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Creates an object. If it exists, the kernel refuses with `EEXIST`.
+/// Flags that create an object. If the object exists, the kernel refuses with `EEXIST`.
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 

@@ -55,7 +55,7 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// `struct tcp_info` (include/uapi/linux/tcp.h) only grows at its end.
+    /// Reads `struct tcp_info` (include/uapi/linux/tcp.h), which only grows at its end.
     fn from_bytes(bytes: &[u8; BYTES]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| {

@@ -97,8 +97,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Delays of `delay` plus an entry of `jitter`. The kernel's table has room for 16 384 entries;
-    /// of a longer `jitter`, every n-th entry in order of size is used.
+    /// The distribution of `delay` plus an entry of `jitter`. The kernel's table has room for 16
+    /// 384 entries. From a longer `jitter`, every n-th entry by size is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -146,7 +146,8 @@ pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCo
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
-/// The counts in struct nlmsghdr, struct tcmsg, attributes; `None` if missing or truncated.
+/// The counts in `message`: struct nlmsghdr, struct tcmsg, attributes. `None` if missing or
+/// truncated.
 fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     let all = attribute(message.get(HEADER_BYTES + TCMSG_BYTES..)?, STATISTICS)?;
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.

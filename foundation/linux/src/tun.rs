@@ -36,11 +36,11 @@ pub struct Tun {
     kind: LinkKind,
     index: u32,
     ethernet_address: [u8; 6],
-    /// With Ethernet: the destination address that received frames get.
+    /// The destination address that received Ethernet frames get.
     readdress: Option<[u8; 6]>,
-    /// With Ethernet: do received frames get this device's address as their source?
+    /// True if received Ethernet frames get this device's address as their source.
     is_resent: bool,
-    /// With Ethernet: does the kernel deliver IP packets without an Ethernet header?
+    /// True if the kernel delivers IP packets to this device without an Ethernet header.
     is_headless: bool,
     is_ipv4: bool,
     packet: Box<[u8]>,
@@ -48,7 +48,7 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// Bounded, so the other direction gets a turn.
+/// Bounds `receive`, so the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// 50 ms of full packets at 1 Gbit/s. All arriving packets wait in a TAP device before the link is
 /// shared among them.
@@ -139,8 +139,9 @@ impl Tun {
         Tun { is_resent: true, ..self }
     }
 
-    /// If `is_headless`, prepends an Ethernet header to every packet received on this TAP device:
-    /// the packet filter forwards IP packets to it from an interface without Ethernet headers.
+    /// If `is_headless`, prepends an Ethernet header to every packet received on this TAP device.
+    /// The packet filter then forwards IP packets to the device from an interface without Ethernet
+    /// headers.
     #[must_use]
     pub fn headless(self, is_headless: bool) -> Self {
         Tun { is_headless, ..self }
@@ -162,7 +163,7 @@ impl Tun {
         self.ethernet_address
     }
 
-    /// Returns the length of the virtio-net header and the frame.
+    /// Reads a frame, and returns its length with the virtio-net header.
     fn read(&mut self) -> Result<usize, Errno> {
         if !self.is_headless {
             return rustix::io::read(&self.device, &mut self.packet[..]);
@@ -172,9 +173,9 @@ impl Tun {
         Ok(headed(&mut self.packet[..ETHERNET_BYTES + count]))
     }
 
-    /// Should the frame in the buffer be ignored? A TAP device ignores frames that the kernel
-    /// originated, such as a multicast group report. A TUN device that receives only IPv4 ignores
-    /// all other packets.
+    /// True if the frame in the buffer must be ignored. A TAP device ignores frames that the kernel
+    /// originated, such as multicast group reports. A TUN device for IPv4 ignores all other
+    /// packets.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
@@ -271,9 +272,9 @@ impl AsFd for Tun {
     }
 }
 
-/// Prepends an Ethernet header to a message that begins at [`ETHERNET_BYTES`]: a virtio-net header
-/// and an IP packet. The new message begins at 0. Returns its length, or 0 for any other message,
-/// which is ignored.
+/// Inserts an Ethernet header between a virtio-net header at [`ETHERNET_BYTES`] and the IP packet
+/// that follows. The new message begins at 0. Returns its length, or 0 for any other message, which
+/// is ignored.
 fn headed(bytes: &mut [u8]) -> usize {
     let message = &bytes[ETHERNET_BYTES..];
     let packet = message.get(vnet::LEN..).unwrap_or_default();
@@ -311,7 +312,7 @@ fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Offloads checksums, super-packets of TCP and, on newer kernels only, of UDP.
+/// Enables offloads: checksums, super-packets of TCP and, on newer kernels only, of UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;

@@ -1,8 +1,8 @@
 //! Compares a measure between two stages.
 //!
-//! Stages do not share senders, so runs are not paired. The interval of a difference is Welch's,
-//! with the degrees of freedom of Satterthwaite. Source: Law, *Simulation Modeling and Analysis*,
-//! 5th edition, 2015, section 10.2.2.
+//! Stages do not share senders, so their runs are not paired. The confidence interval of a
+//! difference is Welch's, with Satterthwaite's degrees of freedom. Source: Law, *Simulation
+//! Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
 
 use crate::interval::estimate;
 use crate::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -16,8 +16,8 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The name of a measure of [`summarize`](crate::summary::summarize). `fraction` also matches
-    /// `fraction.<group>` of all groups.
+    /// A measure of [`summarize`](crate::summary::summarize). The name `fraction` matches every
+    /// `fraction.<group>`.
     pub measure: &'a str,
     /// The stage; `None` for every stage.
     pub stage: Option<&'a str>,
@@ -25,7 +25,7 @@ pub struct Tolerance<'a> {
     pub discipline: Option<&'a str>,
     /// The allowed difference; `None` to only report it.
     pub allowed: Option<Distance>,
-    /// The reason for a larger difference, if known.
+    /// The reason for a larger difference, if recorded.
     pub known: Option<&'a str>,
 }
 
@@ -55,18 +55,17 @@ impl<'a> Tolerance<'a> {
 pub struct Distance {
     /// The term in the unit of the measure.
     pub absolute: f64,
-    /// The term as a fraction of the mean on the stage `against`.
+    /// The term as a fraction of the mean on the reference stage.
     pub relative: f64,
     /// The term in standard errors of the difference.
     pub deviations: f64,
-    /// The effect of the confidence intervals on the verdict. For [`Rule::Meet`], the interval of
-    /// the difference is as wide as the intervals of both means together.
+    /// The effect of the difference's interval on the verdict. For [`Rule::Meet`], the half width
+    /// of this interval is the sum of the means' half widths.
     pub rule: Rule,
 }
 
 impl Distance {
-    /// Only an absolute distance. The verdict is unclear if only the interval reaches the allowed
-    /// range.
+    /// An absolute distance, judged by [`Rule::Reach`].
     pub const fn of(absolute: f64) -> Self {
         Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
     }
@@ -82,10 +81,9 @@ impl Distance {
     }
 }
 
-/// For each discipline, compares the runs on every other stage with the runs on the stage
-/// `against`.
+/// For each discipline, compares the runs on every other stage with those on the stage `against`.
 ///
-/// Compares each measure of `tolerances` that both stages have. If several tolerances match one
+/// Compares measures that a tolerance names and both stages have. If several tolerances match a
 /// measure, the last counts. The measures are those of a summary, and the [further
 /// measures](crate::summary::is_further) that `further` names.
 pub fn agreement(
@@ -146,7 +144,7 @@ fn names(runs: &[Measures]) -> BTreeSet<&String> {
     runs.iter().flat_map(BTreeMap::keys).collect()
 }
 
-/// Is `measure` equal to `name`, or does it begin with `name` and a dot?
+/// True if `measure` is `name`, or begins with `name` and a dot.
 pub fn is_called(measure: &str, name: &str) -> bool {
     measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -207,8 +205,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_welch() {
-        // By hand: means 3 and 7, variances 2.5 and 10, s² = 0.5 + 2 = 2.5, 5.88 degrees of
-        // freedom, t(0.975) = 2.4592.
+        // By hand: means 3 and 7; variances 2.5 and 10; squared standard error 0.5 + 2; 5.88
+        // degrees of freedom; t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");

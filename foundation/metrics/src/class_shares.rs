@@ -9,7 +9,7 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` has the offer of each class without its members' offers, which this function adds.
+/// `offered` has each class's own offer. This function adds the offers of the class's members.
 /// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
@@ -105,8 +105,8 @@ mod tests {
         assert!(class_shares(&[], &[], 10.0).is_empty());
     }
 
-    /// Converts `groups` into a tree for the oracle, and into classes with offers. A group has a
-    /// weight and members.
+    /// Returns the oracle's tree, the classes, and their offers for `groups`. Groups are (weight,
+    /// members); members are (weight, demand).
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {

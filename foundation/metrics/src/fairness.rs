@@ -8,16 +8,16 @@ use crate::record::{Fairness, FlowRecord};
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
-/// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s (the
-/// link's rate).
+/// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s.
 ///
-/// A flow's demand is the rate that it offers or requests; unlimited data makes it unbounded.
-/// `group_share` is a group's throughput over the sum of its members' shares. Table 1 of FABA
-/// (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput / 9 Mbit/s.
+/// A flow's demand is the rate that it offers or requests; a flow with unlimited data has an
+/// unbounded demand. `group_share` is a group's throughput over the sum of its members' shares.
+/// Table 1 of FABA (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput / 9
+/// Mbit/s.
 ///
-/// `jain` is Jain's index of the ratios of throughput to share. A share never exceeds the demand,
-/// so a flow with a small demand does not count as starved. A flow or group that offers nothing has
-/// the ratio 1. `jain_throughput` is the index of plain throughputs, as in the papers.
+/// `jain` is Jain's index of the flows' ratios of throughput to share. A share never exceeds the
+/// demand, so a flow with a small demand does not count as starved. A flow or group that offers
+/// nothing has the ratio 1. `jain_throughput` is Jain's index of the throughputs.
 ///
 /// # Panics
 /// If the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -31,14 +31,14 @@ pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
 pub struct Route<'a> {
     /// The indices of the shared links on the route, each once.
     pub links: &'a [usize],
-    /// The rate limit of the links that only one flow uses, in bit/s.
+    /// The lowest rate of the route's other links, in bit/s.
     pub max_bps: f64,
     /// The number of consecutive flows on this route.
     pub flows: usize,
 }
 
-/// Like [`assess`], for a network. Writes each flow's max-min share into its `fair_bps`. `routes`
-/// has the routes of the flows in order, and `capacities_bps` the rate of each link. The shares
+/// Like [`assess`], for a network. Writes each flow's max-min share into `fair_bps`. `routes` has
+/// the flows' routes in order; `capacities_bps` has the rates of the shared links. The shares
 /// ignore the acknowledgements on a link.
 ///
 /// # Panics
@@ -89,8 +89,8 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
-/// Compares `flows` with `fair`: each flow's share, and the fraction of the time with this share.
-/// Flows with the fraction 0 are skipped.
+/// Compares `flows` with `fair`, which has each flow's max-min share and fraction of time on. Skips
+/// flows that were never on.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));

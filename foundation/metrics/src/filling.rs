@@ -1,8 +1,7 @@
 //! The max-min allocation over several links, by progressive filling.
 //!
-//! All flows rise together, in proportion to their weights, until each has its demand or a link on
-//! its route is full. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section
-//! 6.5.2.
+//! All rates rise in proportion to weight. A flow stops at its demand, or when a link on its route
+//! is full. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
 
 use crate::max_min::Claim;
 use std::cmp::Ordering;
@@ -19,8 +18,8 @@ pub struct Routed<'a> {
     pub flows: usize,
 }
 
-/// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
-/// entry per link. For several equal flows, the share of each.
+/// For each entry of `flows`, the max-min share of one flow. The unit is that of `capacities`,
+/// which has one entry per link.
 ///
 /// A flow without links gets its demand. The work does not grow as flows times links.
 ///
@@ -49,7 +48,7 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// A rate per unit of weight. At a link's level, its rising flows fill the link.
+/// A rate per weight. A link is full once its rising flows reach its level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level(f64);
 
@@ -70,11 +69,11 @@ impl Ord for Level {
 struct Filling<'a> {
     flows: &'a [Routed<'a>],
     capacities: &'a [f64],
-    /// By link: its flows, in order.
+    /// Each link's flows, in order.
     flows_of: Vec<Vec<usize>>,
-    /// By flow: its final share; `None` while the flow rises.
+    /// Each flow's final share; `None` while the flow rises.
     shares: Vec<Option<f64>>,
-    /// By link: its level; `None` without a rising flow.
+    /// Each link's level; `None` without a rising flow.
     levels: Vec<Option<Level>>,
     rising: BTreeSet<(Level, usize)>,
 }
@@ -121,7 +120,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The flows with a finite demand, each with the level that meets this demand, highest first.
+/// The level that meets each finite demand, with the flow's index. The highest level is first.
 struct Wants(Vec<(Level, usize)>);
 
 impl Wants {
@@ -134,8 +133,7 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // `enough` is a rounded quotient, possibly slightly above `level`. The product of weight
-        // and level decides.
+        // The product of weight and level decides, because the quotient `enough` is rounded.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;

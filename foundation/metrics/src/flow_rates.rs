@@ -25,8 +25,8 @@ pub struct FlowRates {
 }
 
 impl FlowRates {
-    /// The rates of `packets`, in any order, over intervals of the length `interval`. The last
-    /// interval counts in full, even if the trace ends within it.
+    /// The rates over intervals of the length `interval`. `packets` may be in any order. The last
+    /// interval counts in full, even if the trace ends there.
     ///
     /// # Panics
     /// When the interval is zero.
@@ -86,10 +86,10 @@ impl FlowRates {
         self.rates.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
     }
 
-    /// Ascending rates in bit/s, each with the fraction of flows at least as fast.
+    /// Ascending rates in bit/s, each with the fraction of rates that are at least as high.
     ///
-    /// Long lists are thinned, because axes are usually logarithmic. Counted from the fastest, the
-    /// rank kept after rank r is r + max(r / 16, 1).
+    /// Long lists are thinned for logarithmic axes. The next rank kept after rank r, from the
+    /// fastest, is r + max(r / 16, 1).
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -7,16 +7,16 @@ use fairwire_core::Duration;
 /// has an error of at most 0.4 %.
 const PARTS: usize = 128;
 
-/// Each value below twice [`PARTS`] has one bucket. Each of the 56 doublings above, up to 2^64, has
-/// [`PARTS`] buckets.
+/// Each value below twice [`PARTS`] has a separate bucket. The 56 doublings from there to 2^64 have
+/// [`PARTS`] buckets each.
 const BUCKETS: usize = 58 * PARTS;
 
 const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
-/// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
-/// HdrHistogram of two digits, which is slower.
+/// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. An HdrHistogram of two
+/// digits has the same buckets, but is slower.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts by bucket, up to the doubling of the longest wait.
@@ -157,7 +157,7 @@ impl DelayHistogram {
         all
     }
 
-    /// The summary for a result.
+    /// The mean, percentiles and maximum.
     pub fn sojourn(&self) -> Sojourn {
         Sojourn {
             mean_s: self.sum_ns as f64 * 1e-9 / self.count().max(1) as f64,

@@ -20,8 +20,8 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The mean of first minus second over pairs of runs with the same seed, with its 95 % interval;
-/// `None` without runs.
+/// The mean difference, first minus second, of pairs of runs with the same seed, and its 95 %
+/// interval; `None` without runs.
 ///
 /// "A is better than B" holds at the 95 % level if the entire interval is on one side of zero.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
@@ -29,8 +29,8 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     estimate(&differences)
 }
 
-/// Wilson's 95 % interval, within 0 to 1, of a probability; `None` without draws. `successes` of
-/// `draws` independent draws succeeded. The interval is also correct near 0 and 1.
+/// Wilson's 95 % interval of a probability, if `successes` of `draws` independent trials succeeded;
+/// `None` without trials. The interval is within 0 to 1, and correct near these bounds.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
 /// Am. Stat. Assoc. 22, 1927.

@@ -1,5 +1,4 @@
-//! The only judge: compares a value and its interval with the allowed range, and returns a
-//! [`Verdict`].
+//! Compares a value and its interval with the allowed range, and returns a [`Verdict`].
 //!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -84,7 +83,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// A value whose interval is missing or does not count.
+    /// A value without an interval.
     pub fn exact(mean: f64) -> Value {
         Value { mean, half_width_95: None }
     }
@@ -134,7 +133,7 @@ impl Allowed {
         Self::at_most(bound.next_down())
     }
 
-    /// Allows values within `distance` of `reference`, which is 0 for a difference.
+    /// Allows values within `distance` of `reference`.
     pub fn near(reference: f64, distance: f64) -> Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }
@@ -155,7 +154,7 @@ pub enum Rule {
     Whole,
     /// The mean decides, but the verdict is unclear if only the interval reaches the allowed range.
     Reach,
-    /// Like [`Rule::Mean`], for a difference, which also holds if its interval contains 0.
+    /// The mean decides, but a difference also holds if its interval contains 0.
     Meet,
 }
 

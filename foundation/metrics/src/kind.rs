@@ -36,7 +36,7 @@ kinds! {
     Frame = "frame", "frames";
     /// A displayed frame that took longer than its deadline.
     LateFrame = "late_frame", "late_frames";
-    /// A frame that was never displayed, because a packet of it, or a frame that it depends on, was
+    /// A frame that was never displayed, because one of its packets, or a frame that it needs, was
     /// lost. Timed from its capture until this is known.
     LostFrame = "lost_frame", "lost_frames";
     /// A frozen picture: from one displayed frame to the next.
@@ -57,13 +57,13 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Does the kind belong to calls and videos? Their groups have a record of the kind even
-    /// without events. Groups that cannot have such events have no record.
+    /// True if the kind belongs to calls or videos. Their groups have a record of the kind even
+    /// without events.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }
 
-    /// Is the kind a state, of which a flow has one at a time? Only a state has a fraction of time.
+    /// True for a state, of which a flow has one at a time. Only states have a fraction of time.
     pub fn is_state(self) -> bool {
         matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
     }

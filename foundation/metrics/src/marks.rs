@@ -5,8 +5,8 @@
 
 use fairwire_core::RateRequest;
 
-/// How the egress edge of an aggregate estimates the fraction of green packets that are marked, and
-/// requests a target. The default is that of E. Park and C. Choi 2003, section IV.
+/// The parameters of an [`Estimator`]. The defaults are those of E. Park and C. Choi 2003, section
+/// IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
     /// When the estimate is updated.
@@ -42,7 +42,7 @@ pub enum Cadence {
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
-    /// A ring buffer: was each packet of the window marked?
+    /// A ring buffer of the window's packets: true if marked.
     window: Box<[bool]>,
     next: usize,
     marked: u32,
@@ -65,7 +65,7 @@ impl Estimator {
         self.estimate
     }
 
-    /// Records a green packet that leaves.
+    /// Records one green packet, marked or not.
     pub fn observe(&mut self, is_marked: bool) {
         let left = std::mem::replace(&mut self.window[self.next], is_marked);
         self.marked = self.marked + u32::from(is_marked) - u32::from(left);

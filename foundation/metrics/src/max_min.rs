@@ -147,8 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The allowed rounding error, relative to the capacity: far above that of 40 terms, each off
-    /// by 2^-53.
+    /// The allowed rounding error, relative to the capacity: far above 40 terms times 2^-53.
     const ROUNDING: f64 = 1e-9;
 
     #[test]

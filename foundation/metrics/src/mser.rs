@@ -9,8 +9,8 @@
 /// Samples in a batch.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches for a meaningful cut. A valid cut is in the first half. With fewer
-/// batches, the first half has too few means.
+/// The minimum number of batches. A valid cut is in the first half, which otherwise has too few
+/// means.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.

@@ -1,8 +1,8 @@
-//! Flows that start and stop: each flow's fair share, and the time until it reaches a new share.
+//! Flows that start and stop: their fair shares, and the time until they reach new shares.
 //!
 //! The starts and stops divide the measured time into intervals. Each interval has a max-min
-//! allocation among the flows that are on. A flow's fair share is the mean of its allocations over
-//! its time on.
+//! allocation among the flows that are on. A flow's fair share is the mean of its allocations while
+//! it is on.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
@@ -25,8 +25,8 @@ pub struct Presence {
     pub bytes: Vec<u64>,
 }
 
-/// The shortest slot: several round trips in most networks, and a quarter of the time after which
-/// users notice a change.
+/// The shortest slot: several round trips in most networks. Users notice a change after about four
+/// such slots.
 const SLOT: Duration = Duration::from_ms(100);
 /// The most counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
@@ -34,8 +34,8 @@ const MAX_COUNTS: u64 = 2_000_000;
 /// changes are merged.
 const MAX_SHARES: usize = 20_000_000;
 const REACHED: f64 = 0.9;
-/// The minimum bits of a fair share in one count: twenty packets of 1500 bytes. A count one packet
-/// short then still reaches [`REACHED`].
+/// The minimum bits of a fair share in one measurement: twenty packets of 1500 bytes. A measurement
+/// one packet short still reaches [`REACHED`].
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
 /// The length of a slot for `flows` flows over the time `measured`.
@@ -43,7 +43,7 @@ pub fn slot(measured: Duration, flows: usize) -> Duration {
     SLOT.max(Duration::from_ns((measured.ns() / MAX_COUNTS).saturating_mul(flows as u64)))
 }
 
-/// Assesses fairness, lists the changes, and writes each flow's max-min share into its record.
+/// Assesses fairness, lists starts and stops, and writes max-min shares into the records.
 /// `capacities_bps` gives the mean rate of each link between two times, seconds.
 ///
 /// # Panics
@@ -146,8 +146,8 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` to the end of the first slot in which the flow has [`REACHED`] of
-    /// `fair` bit/s. `None` if no such slot ends by `until`.
+    /// The time from `from` until the flow has [`REACHED`] of `fair` bit/s over as many slots as
+    /// [`MIN_BITS`] requires. `None` if that is after `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
@@ -196,7 +196,7 @@ mod tests {
     fn a_flow_is_compared_with_the_fair_share_while_it_was_on() {
         let (fairness, record, flows) = judged(two(Vec::new()));
         assert_eq!(record.active_s, [30.0, 10.0]);
-        // `a` has 12, 6 and 12 Mbit/s for 10 s each.
+        // The shares of `a`: 12, 6, 12 Mbit/s, 10 s each.
         assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);

@@ -169,9 +169,9 @@ pub struct FlowRecord {
     /// receiver); drawn if the scenario has a range. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
-    /// The round-trip time of an empty network, seconds: propagation and transmission of a data
-    /// packet over all links of its path, and of an acknowledgement back. Absent for a source
-    /// without acknowledgements, if a link's rate changes, and outside the simulator.
+    /// The round-trip time in an empty network, seconds: a data packet's propagation and
+    /// transmission over all links, and an acknowledgement's over the links back. Absent for a
+    /// source without acknowledgements, if a link's rate changes, and outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
     /// The max-min fair share of the throughput, bit/s, including headers. Absent for a flow that
@@ -184,8 +184,8 @@ pub struct FlowRecord {
 }
 }
 
-/// The durations of a group's transfers that were completed after the warm-up, or of other events
-/// that the group's source measures.
+/// The durations of one kind of event in one group, such as transfers. Only events that ended after
+/// the warm-up count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
@@ -195,8 +195,7 @@ pub struct TransferRecord {
     /// `late_frame`, `lost_frame` and `freeze`; videos have `startup`, `stall`, `play` and
     /// `switch`.
     pub kind: String,
-    /// The number of completed transfers. For calls and videos it may be 0, and then all times are
-    /// 0.
+    /// The number of completed events. Calls and videos may have none; all times are then 0.
     pub completed: u64,
     /// Their durations.
     #[serde(flatten)]
@@ -205,8 +204,8 @@ pub struct TransferRecord {
     /// [`CompletedRecord`]; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
-    /// The duration of these events as a fraction of the measured time of all flows in the group;
-    /// for `freeze`, `startup`, `stall` and `play`.
+    /// The events' total duration as a fraction of the measured time of all flows in the group.
+    /// Only for `freeze`, `startup`, `stall` and `play`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<f64>,
     /// The payload divided by the duration, bit/s; for `play`, the mean bitrate of a video.
@@ -220,8 +219,8 @@ pub struct TransferRecord {
 /// The transfers of a group whose payload is in one size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeRecord {
-    /// The class: `to_10kB` up to 10 000 bytes of payload, `to_100kB` above that up to 100 000,
-    /// `to_1MB`, and `over_1MB`.
+    /// The class by payload: `to_10kB` up to 10 000 bytes, then `to_100kB` up to 100 000, `to_1MB`,
+    /// and `over_1MB`.
     pub size: String,
     /// The number of completed transfers.
     pub completed: u64,
@@ -233,8 +232,8 @@ pub struct SizeRecord {
     pub slowdown: Option<Slowdown>,
 }
 
-/// Completion times, seconds. The percentile p is the smallest time in the histogram that p % of
-/// the transfers did not exceed, within 0.4 %, without interpolation.
+/// Completion times, seconds. Percentile p is the time that p % of the transfers did not exceed,
+/// within 0.4 %, without interpolation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Mean time, seconds.
@@ -293,10 +292,10 @@ pub struct CompletedRecord {
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// The duration divided by the minimum duration of an isolated transfer: the first segment
-    /// crosses all links, and the others follow at the rate of the slowest link. Handshake and
-    /// window growth count as slowdown. Absent for a page, for a protocol of another crate, and if
-    /// a link's rate changes.
+    /// The duration divided by the minimum duration of an isolated transfer. In isolation, the
+    /// first segment crosses all links, and the others follow at the slowest link's rate. Handshake
+    /// and window growth count as slowdown. Absent for a page, for a protocol of another crate, and
+    /// if a link's rate changes.
     pub slowdown: Option<f64>,
 }
 
@@ -315,8 +314,8 @@ pub struct AggregateRecord {
     pub target_bps: Option<f64>,
     /// The sum of the throughputs of the aggregate's flows.
     pub throughput_bps: f64,
-    /// The aggregate's share of the link's rate, in proportion to its contract among all contracts
-    /// on the link, bit/s; over several links, the smallest share.
+    /// The aggregate's share of the link's rate, in proportion to the contracted rates on the link,
+    /// bit/s; over several links, the smallest share.
     pub fair_share_bps: f64,
     /// The throughput divided by the fair share; 1 is fair.
     pub gain: f64,
@@ -401,8 +400,7 @@ pub struct BacklogRecord {
 /// Throughputs compared with the max-min allocation of the flows' offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index over the shares of all flows: 1/n to 1, and 1 if all are fair. A share is a
-    /// flow's throughput over its max-min share.
+    /// Jain's index of all flows' ratios of throughput to max-min share: 1/n to 1; 1 is fair.
     pub jain: f64,
     /// Jain's index over the plain throughputs of all flows, regardless of demand: 1/n to 1.
     pub jain_throughput: f64,
@@ -420,7 +418,7 @@ pub struct Fairness {
 pub struct PresenceRecord {
     /// The time that each flow was on while measured, seconds, in the order of `flows`.
     pub active_s: Vec<f64>,
-    /// Starts and stops while measured, in order of time. If changes times flows exceed 20 million,
+    /// Starts and stops while measured, in order of time. If changes × flows exceeds 20 million,
     /// nearby changes are merged.
     pub changes: Vec<ChangeRecord>,
 }
@@ -499,8 +497,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Is the difference within the allowed one, although the scenario records a reason for a
-    /// larger difference?
+    /// True if the recorded reason is not needed: the difference is within the allowed one.
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }

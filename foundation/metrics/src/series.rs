@@ -42,7 +42,7 @@ impl<const N: usize> TimeWeighted<N> {
         self.max
     }
 
-    /// Clears the averages; the quantities keep their values.
+    /// Restarts means and maxima; quantities keep their values.
     pub fn reset(&mut self, now: Time) {
         *self = TimeWeighted { values: self.values, max: self.values, ..TimeWeighted::new(now) };
     }

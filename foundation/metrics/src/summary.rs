@@ -44,9 +44,10 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Every other discipline minus `baseline`, over common seeds; empty without a common seed.
+/// Each other discipline's measures minus `baseline`'s, over common seeds; empty without a common
+/// seed.
 ///
-/// Under one seed, all disciplines have the same traffic, so its variation cancels (Law, as in
+/// Under one seed, all disciplines have the same traffic, so traffic variation cancels (Law, as in
 /// [`crate::interval`], section 10.2.1).
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
@@ -138,7 +139,7 @@ pub struct InRun<'a> {
     pub value: f64,
 }
 
-/// The values, in each of `runs`, of the measures in `summary`.
+/// The values of `summary`'s measures in each of the summary's runs.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
     let further: Vec<String> =
@@ -176,8 +177,8 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The mean time, in seconds, from a start or stop of flows until 90 % of the new shares is
-/// reached. Changes without this are left out.
+/// The mean of [`reached_s`](crate::record::ChangeRecord::reached_s) over the changes that have
+/// one.
 pub const REACHED: &str = "reached_s";
 
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
@@ -325,8 +326,8 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
 }
 
 /// The measures of an aggregate. A full name ends with `.<aggregate>`. `target_bps` is present if
-/// the marker changes the target. Each of the two fractions is present if its denominator is not
-/// zero.
+/// the marker changes the target. `in_profile` requires packets; `in_profile_marked` requires
+/// received packets in profile.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 

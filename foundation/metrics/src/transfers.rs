@@ -5,7 +5,7 @@ use crate::kind::Kind;
 use crate::record::{SizeRecord, Slowdown, Times, TransferRecord};
 use fairwire_core::{Duration, Time};
 
-/// The size classes, each up to and including this many bytes of payload; the last is unbounded.
+/// The size classes, each with its largest payload in bytes; the last is unbounded.
 const SIZES: [(&str, u64); 4] =
     [("to_10kB", 10_000), ("to_100kB", 100_000), ("to_1MB", 1_000_000), ("over_1MB", u64::MAX)];
 
@@ -260,7 +260,7 @@ impl<'a> OfTransfers<'a> {
         Some(OfTransfers { kind, statistic, group, size })
     }
 
-    /// Is the measure in every summary of a scenario with such events?
+    /// True if every summary with such events has the measure.
     pub fn is_plain(&self) -> bool {
         self.size.is_none() && self.statistic.is_none_or(|statistic| statistic.is_plain)
     }
@@ -275,7 +275,7 @@ impl<'a> OfTransfers<'a> {
         self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of_size(record))
     }
 
-    /// Every name for the `kind` in `group`, plain names first.
+    /// All names for `kind` in `group`; those with sizes last.
     pub fn names(kind: Kind, group: &str) -> Vec<String> {
         let of = |of: &str| {
             let statistics = Statistic::ALL.iter().filter(|statistic| statistic.is_of(kind));
@@ -385,8 +385,8 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // The measured time, from 10 s on, has 2 s of the first stall's 4 s, with half of its
-        // bytes, and all 3 s of the second stall.
+        // Measuring begins at 10 s, in the middle of the first stall: 2 s and half of its bytes
+        // count. All 3 s of the second stall count.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

@@ -18,10 +18,9 @@ pub(crate) struct Declaration {
     pub name: Expr,
     /// Is the struct only flattened into other structs?
     pub is_group: bool,
-    /// Is the struct of checked values public, with the defaults of all parameters as its
-    /// `Default`?
+    /// True if the struct of checked values is public and implements `Default`.
     pub is_public: bool,
-    /// Is the code that needs serde emitted only under the feature `serde` of the declaring crate?
+    /// True if the code that needs serde requires the declaring crate's feature `serde`.
     pub is_gated: bool,
     /// The file's leading `//!` lines.
     pub documentation: String,

@@ -457,7 +457,7 @@ fn shown(value: &Expr) -> String {
     text.strip_suffix(".0").unwrap_or(&text).into()
 }
 
-/// The names of a word: serde's name, or else the identifier in kebab case, and then the aliases.
+/// A word's name, then its aliases. The name is serde's, or else the identifier in kebab case.
 pub(crate) fn names(variant: &Variant) -> Vec<String> {
     let mut names = vec![kebab(&variant.ident.to_string())];
     let of_serde = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg_attr"));

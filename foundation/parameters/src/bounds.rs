@@ -84,8 +84,7 @@ impl Display for OutOfRange {
     }
 }
 
-/// The value of a required parameter. A table that is read always has it; a struct built in code
-/// may lack it.
+/// Returns the value of a required parameter. Only a struct that is built in code may lack it.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,

@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. Refuses, at its location, an unknown name or a value that
-/// is invalid by itself.
+/// Reads a table of parameters as JSON. An error has the location of the unknown name or invalid
+/// value.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],

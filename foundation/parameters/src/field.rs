@@ -38,7 +38,7 @@ pub struct Field {
 #[cfg(feature = "serde")]
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// Generates the schema of a value; empty without the feature `serde`.
+/// A placeholder without the feature `serde`.
 #[cfg(not(feature = "serde"))]
 pub type SchemaOf = ();
 

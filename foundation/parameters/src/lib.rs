@@ -8,14 +8,14 @@
 //! - `above`, `min`, `max`: bounds;
 //! - `unit`, for numbers: `"Hz"`, or `"1"` for none;
 //! - `source`: paper, section, equation; RFC;
-//! - `is`: its [`Role`], for callers that do not know the struct.
+//! - `is`: the parameter's [`Role`], for callers that do not know the struct.
 //!
-//! `#[parameter(flatten)]` merges the parameters of another such struct with the others. A struct
-//! that is only flattened is declared with `#[parameters(group)]`. The constant `NAME`, or
-//! `#[parameters(name = "…")]`, names the owner.
+//! `#[parameter(flatten)]` adds the parameters of another such struct. A struct that is only
+//! flattened is declared with `#[parameters(group)]`. The constant `NAME`, or `#[parameters(name =
+//! "…")]`, names the owner.
 //!
-//! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. The words are an
-//! enum under `#[word]`, with one `#[default]`, and are written in kebab case.
+//! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. Words are the
+//! variants of an enum under `#[word]`, written in kebab case. One variant is the `#[default]`.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -45,16 +45,16 @@
 //! ```
 //!
 //! With `#[parameters(public)]`, the struct of checked values is `pub` instead of `pub(crate)`. It
-//! can be copied, and its default has the default of every parameter.
+//! can be copied, and its `Default` has every parameter's default.
 //!
 //! The declaration generates a serde reader that locates errors, a writer that omits missing
 //! values, the JSON schema, and the [`Field`]s. Components that are chosen by name, such as
 //! markers, belong to a [`Kind`].
 //!
-//! Everything that needs serde is under the feature `serde`. A crate with its own feature of that
-//! name uses `#[parameters(gated)]`: without that feature, its declarations can be checked, but not
-//! read or written. Under the feature `text` of this crate, [`from_text`] reads them from TOML
-//! without serde.
+//! Everything that needs serde is under the feature `serde`. A crate with a feature `serde` uses
+//! `#[parameters(gated)]`: without that feature, the crate's parameters can be checked, but not
+//! read or written. Under this crate's feature `text`, [`from_text`] reads them from TOML without
+//! serde.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -28,7 +28,7 @@ pub trait Slot<'de, A: MapAccess<'de>> {
     /// Was a value read?
     fn is_given(&self) -> bool;
 
-    /// Reads the next value of the table, which is declared as `field`.
+    /// Reads the next value of `table`, for the parameter `field`.
     fn read(&mut self, table: &mut A, field: &Field) -> Result<(), A::Error>;
 }
 
@@ -54,7 +54,7 @@ pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Res
     deserializer.deserialize_map(Table { is_whole: true, of: PhantomData })
 }
 
-/// Reads some parameters of a table, which may lack required ones.
+/// Like [`deserialize`], but the table may lack required parameters.
 pub(crate) fn deserialize_part<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table { is_whole: false, of: PhantomData })
 }

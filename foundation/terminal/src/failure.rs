@@ -51,7 +51,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The user's fault: `message` has the given value and the reason, `help` the allowed values.
+    /// The user's fault: `message` has the given value and reason; `help` has the allowed values.
     pub fn user(message: impl Display, help: impl Display) -> Self {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }

@@ -1,7 +1,7 @@
 //! Files that are complete or absent.
 //!
-//! Each file is written next to its final path under a hidden name, and renamed when complete. It
-//! is removed if dropped earlier, or if a second Ctrl-C ends the process.
+//! Each file is written next to its final path under a hidden name, and renamed when complete. An
+//! incomplete file is removed when dropped, or when Ctrl-C ends the process.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -19,8 +19,8 @@ fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all hidden files, for a process that ends at once. The list stays locked, so no thread
-/// creates another.
+/// Removes all hidden files before the process ends. The list stays locked, so that no thread
+/// creates another file.
 pub(crate) fn remove_hidden() {
     let all = all_hidden();
     all.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -73,7 +73,7 @@ impl Scratch {
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes one piece of a file, and closes it, because a file may have thousands of pieces.
+    /// Finishes one piece of a file. The piece is closed, because a file may have thousands.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
@@ -123,8 +123,8 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-/// Checks before any work that `path`, the value of `flag`, can be written and has one of the
-/// extensions `endings`. Returns the extension.
+/// Checks that `path` can be written, and returns its extension, which must be in `endings`. Errors
+/// name the option `flag`.
 pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
     let shown = path.display();
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();

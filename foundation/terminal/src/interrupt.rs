@@ -71,7 +71,7 @@ impl Drop for Writing {
     }
 }
 
-/// Has Ctrl-C been pressed?
+/// True once [`flag`] is raised.
 pub fn is_requested() -> bool {
     flag().load(Ordering::Relaxed)
 }

@@ -3,7 +3,7 @@
 //! Exit codes: 0 done; 1 our fault; 2 the user's fault (a bad file or argument); 3 an expectation
 //! in a file failed; 130 interrupted (finished work has been reported).
 #![forbid(unsafe_code)]
-// These macros panic if the stream is closed; `notice` and `print` do not.
+// `println!` and `eprintln!` panic on a closed stream; `print` and `notice` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod failure;

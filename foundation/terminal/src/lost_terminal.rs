@@ -4,11 +4,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 
-/// Ends this process like an interrupted one once the terminal of stdout is gone. This is for a
-/// command that reads keys and reports nothing at its end.
+/// Ends this process like an interrupted one once the terminal of stdout is gone. For commands that
+/// read keys and report nothing at the end.
 ///
-/// SIGHUP is not sufficient: a process of another session gets none. A flag would not be checked:
-/// crossterm 0.29 loops at end of file and on any error.
+/// SIGHUP is not sufficient, because a process of another session receives none. A flag would not
+/// be checked, because crossterm 0.29 loops at end of file and on any error.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
@@ -22,7 +22,7 @@ pub(crate) fn has_ended() -> bool {
 
 fn is_gone(patience: Option<&Timespec>) -> bool {
     let stdout = io::stdout();
-    // Polls only for the events that are always reported; another thread reads keys.
+    // Requests no events: closing is always reported, and another thread reads keys.
     let mut terminal = [PollFd::new(&stdout, PollFlags::empty())];
     match poll(&mut terminal, patience) {
         Ok(_) => terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),

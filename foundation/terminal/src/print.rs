@@ -12,7 +12,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     checked(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// The result of printing, for the user.
+/// Converts a printing error into a failure.
 ///
 /// # Errors
 /// If printing failed for a reason other than a closed pipe.

@@ -30,7 +30,7 @@ impl Questions {
         Questions { command, input }
     }
 
-    /// Is there an answer to the next question?
+    /// True if the next question can be answered.
     pub fn is_answered(&self) -> bool {
         match self.input {
             Input::Terminal => true,
@@ -70,8 +70,7 @@ impl Questions {
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {
-                // A failed write is ignored: without a terminal, reading finds the end of the
-                // input.
+                // A failed write is ignored: the terminal is gone, so reading will fail.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
                 if !matches!(count, Ok(count) if count > 0) {

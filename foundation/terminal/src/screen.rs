@@ -45,7 +45,7 @@ pub fn on_terminal(
     }
 }
 
-/// The drawing, as lines without colours.
+/// The output of `draw`, without colours.
 pub fn picture(width: u16, height: u16, draw: &dyn Fn(&mut Frame<'_>)) -> String {
     let mut terminal = match Terminal::new(TestBackend::new(width, height)) {
         Ok(terminal) => terminal,

@@ -25,7 +25,7 @@ pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// The outcome if parsing failed or gave help. Exits the process after unrequested help.
+/// The outcome if no command runs. Exits the process after unrequested help.
 fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
     if let Some(failure) = refused::failure(error, A::command()) {
         return Err(failure);

@@ -8,7 +8,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 /// The width if stdout is not a terminal and `COLUMNS` is not set: room for a table of five
 /// disciplines and two groups.
 const ELSEWHERE: usize = 160;
-/// The minimum width for wrapping; narrower terminals wrap themselves.
+/// The minimum width for wrapping, even on narrower terminals.
 const LEAST: usize = 20;
 
 /// The columns of stdout: those of its terminal, or else `COLUMNS`, or else 160.
@@ -30,7 +30,7 @@ fn size() -> Option<usize> {
         .filter(|columns| *columns > 0)
 }
 
-/// Is stdout a terminal, and is NO_COLOR unset (no-color.org)?
+/// True if stdout is a terminal without NO_COLOR (no-color.org).
 pub fn has_colour() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

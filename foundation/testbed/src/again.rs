@@ -10,9 +10,9 @@ static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 /// Sets the command that starts helpers: `program`, with the arguments `before` ahead of
 /// [`AGENT_COMMAND`].
 ///
-/// This is for a process whose executable is not our program, such as a language's interpreter. The
-/// started program must call this function first, and then [`agent::main`](crate::agent::main).
-/// Call it before any helper starts; a second call has no effect.
+/// A process whose executable is not our program, such as a language's interpreter, must call this
+/// function before any helper starts. The started program must also call this function, and then
+/// [`agent::main`](crate::agent::main). A second call has no effect.
 pub fn start_as(program: PathBuf, before: Vec<String>) {
     let _ = HOW.set((program, before));
 }

@@ -20,8 +20,8 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// A test bed: source, gateway and sink in a line, each in its own network namespace, which ends
-/// with this value. Only source and sink have addresses.
+/// Source, gateway and sink in a line, each in a network namespace. The namespaces end with this
+/// value. Only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
     /// The origin of traffic.
@@ -119,8 +119,8 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The host's interface comes up first. The gateway's then has a carrier at once, and a
-        // watching process observes one change.
+        // The gateway's interface comes up last, so that it has a carrier at once, and watching
+        // processes observe only one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }

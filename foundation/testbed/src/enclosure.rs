@@ -175,7 +175,7 @@ impl Enclosure {
         let mut first = again::command(Role::First);
         first.arg(&names).args(command);
         first.envs(environment.iter().map(|(name, value)| (name, value)));
-        // The command dies with the thread that started it, so this thread also waits.
+        // The starting thread also waits, because the command dies with that thread.
         let (started, child) = std::sync::mpsc::channel();
         let namespace = self.network.0.namespace()?;
         let waiting = thread::Builder::new().name("command".into()).spawn(move || {
@@ -226,8 +226,8 @@ impl Running {
 
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// Creates the outside device in this machine's network namespace, with its place and the network
-/// behind it; `None` if every place is taken.
+/// Creates the outside device in this machine's namespace. Returns its addresses, the device and
+/// the network beyond; `None` if every place is taken.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
         match device(place, place.outside()) {

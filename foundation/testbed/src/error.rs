@@ -102,7 +102,7 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// Adds the failure without a user namespace, because both may need repair.
+    /// Adds `first`, the error without a user namespace: both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }

@@ -57,9 +57,8 @@ impl Host {
         self.namespace.enter()
     }
 
-    /// Runs `make` at this host in another thread, and returns its result. The thread ends with
-    /// `make`, and so does a process that [dies with its
-    /// parent](crate::namespace::die_with_parent).
+    /// Runs `make` in a new thread at this host, and returns its result. Processes of this thread
+    /// that [die with their parent](crate::namespace::die_with_parent) end when `make` returns.
     ///
     /// # Panics
     /// If `make` panics, or the host cannot be entered.

@@ -71,8 +71,8 @@ pub enum AtGateway {
     Maker,
     /// The given program.
     Program(Program),
-    /// This machine's kernel, which shares the traffic to the sink as given. The process that
-    /// started the helpers receives sockets to watch it.
+    /// This machine's kernel, which shapes the traffic to the sink. The process that started the
+    /// helpers receives sockets to watch this traffic.
     Kernel(Shaping),
 }
 

@@ -95,9 +95,8 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Reports every failure as a lack of rights. The kernel may say "no space"
-/// (user.max_user_namespaces is 0), "invalid" (several threads, or no kernel support), or "not
-/// permitted".
+/// Reports every failure as a lack of rights, although the kernel may say "no space"
+/// (user.max_user_namespaces is 0) or "invalid" (several threads, or no kernel support).
 fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mapped = unshare(UnshareFlags::NEWUSER)

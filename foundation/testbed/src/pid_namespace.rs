@@ -1,8 +1,8 @@
 //! A process namespace: all processes that a run starts end with the run, even if the run is
 //! killed. A mount namespace adds a scratch folder, which also disappears.
 //!
-//! The program starts itself again as the first process of the namespace. The kernel kills this
-//! first process when its parent ends, and with it all others of the namespace.
+//! The program starts itself again as the first process of the namespace. When the original process
+//! ends, the kernel kills the first process, and then all others of the namespace.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};
@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 const INSIDE: &str = "FAIRWIRE_PID_NAMESPACE";
 
-/// The folder for a run's scratch files, in the memory of the mount namespace.
+/// The folder for a run's scratch files: a tmpfs in the mount namespace.
 pub const SCRATCH: &str = "/run";
 
 /// This program, even if its file has been replaced.

@@ -33,10 +33,9 @@ pub struct BedProcesses {
 }
 
 impl BedProcesses {
-    /// Starts the helpers from this program, which must pass control to
-    /// [`agent::main`](crate::agent::main). The helpers make a bed with wires of this MTU, and
-    /// `path` between the gateway and the sink. If `at_gateway` is a program, its early end is an
-    /// error.
+    /// Starts helpers that run this program, which must pass control to
+    /// [`agent::main`](crate::agent::main). The helpers make a bed whose wires have this MTU, with
+    /// `path` between gateway and sink. A program at the gateway that ends early is an error.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
@@ -99,8 +98,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// Ends the helpers by closing the channel. A child that is late is killed, and the kernel then
-    /// kills its children.
+    /// Ends the helpers by closing `instructions`. A child that outlives `GRACE` is killed; the
+    /// kernel then kills its children.
     fn drop(&mut self) {
         self.instructions = None;
         let until = clock::now() + GRACE;
@@ -136,7 +135,7 @@ fn make_network() -> Result<(), Failed> {
     else {
         return Ok(()); // the run was given up
     };
-    // A user namespace, if needed, requires that no second thread exists.
+    // Only a process with one thread can create a user namespace.
     let mut bed = Bed::with_path(mtu, path.as_deref()).map_err(own)?;
     match &at_gateway {
         AtGateway::Maker => {
@@ -185,7 +184,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
     }
 }
 
-/// Starts `program`, which the kernel ends with this thread.
+/// Starts `program`, which the kernel kills when this thread ends.
 fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
     let mut child = again::command(Role::Gateway)

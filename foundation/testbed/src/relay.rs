@@ -1,9 +1,9 @@
 //! A host that accepts TCP connections to any address, for users without the rights to create a
-//! route. For each connection, this process opens a second one from its network, and passes the
+//! route. For each connection, this process opens a second one in its own network, and passes the
 //! data between the two.
 //!
-//! An incomplete connection is reset, even if this process is killed, and never closed as if all
-//! data had arrived. The only datagrams that pass are DNS requests to the host's address.
+//! A connection without all of its data is reset, never closed normally, even if this process is
+//! killed. The only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -24,14 +24,14 @@ use std::{io, thread};
 pub struct Relay {
     connections: TcpListener,
     names: UdpSocket,
-    /// The host's address, which represents this machine.
+    /// The host's address, at which this machine answers.
     address: Ipv4Addr,
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
 }
 
-/// The maximum number of connections at once, and of DNS requests.
+/// The maximum number of simultaneous connections, and of simultaneous DNS requests.
 const MAX_AT_ONCE: usize = 2000;
 const CONNECT: Duration = Duration::from_secs(20);
 /// The time limit for a name server.
@@ -41,8 +41,8 @@ const NAMES_PORT: u16 = 53;
 const MAX_ANSWER: usize = 65_535;
 
 impl Relay {
-    /// Creates a relay at `host`, where this thread must be. The host's device has the outside
-    /// address of `place`.
+    /// Creates a relay. This thread must be at `host`, whose device must have the outside address
+    /// of `place`.
     pub(crate) fn new(host: Host, place: Place) -> Result<Self, Trouble> {
         let address = place.outside();
         let connections =
@@ -162,7 +162,7 @@ fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     });
 }
 
-/// The address to connect to: `own` means this machine's services.
+/// The address to connect to: this machine for `own`, otherwise `there`.
 fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     let ip = if *there.ip() == own { Ipv4Addr::LOCALHOST } else { *there.ip() };
     SocketAddr::from((ip, there.port()))
@@ -172,8 +172,8 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
 /// direction's flag.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    // The kernel reports a reset only once, so one direction may see a normal end. A missing peer
-    // shows a reset, unless both directions have ended: `other_has` is checked first.
+    // The kernel reports a reset to one direction; the other sees a normal end, but no peer. Two
+    // normal ends also leave no peer, so `other_has` is checked first.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);
@@ -195,7 +195,7 @@ fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     socket.connect((server, NAMES_PORT))?;
     socket.send(request)?;
     let mut bytes = vec![0; MAX_ANSWER];
-    // A signal that stops and continues the process interrupts the wait.
+    // Stopping and continuing the process interrupts the wait.
     let (_, count) = retry_on_intr(|| recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
     bytes.truncate(count);
     Ok(bytes)

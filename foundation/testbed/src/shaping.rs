@@ -1,4 +1,4 @@
-//! A link that the kernel itself shares.
+//! A link with a discipline of the kernel.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Shaping {
     /// bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// Bytes added to each frame's length, counted from the Ethernet header on. With -14, only the
+    /// Bytes added to each frame's length, which includes the Ethernet header. With -14, only the
     /// IP packet counts.
     pub overhead: i32,
     /// Bytes that may leave at once after the shaper was late. `tc` requires at least one.
@@ -38,7 +38,7 @@ impl Shaping {
         ]
     }
 
-    /// The `tc` line that sets the rate of the link at `device`, bit/s. Queued packets remain.
+    /// The `tc` line that sets the link's rate at `device` to `rate_bps`. Queued packets remain.
     pub fn change(&self, device: &str, rate_bps: u64) -> String {
         self.class("change", device, rate_bps)
     }

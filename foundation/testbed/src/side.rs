@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A side of the gateway: its interface and host.
+/// A side of the gateway: an interface and its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {

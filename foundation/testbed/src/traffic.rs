@@ -16,7 +16,7 @@ pub struct Traffic {
     pub duration_ns: u64,
     /// The slots in which bytes are counted.
     pub slots: Slots,
-    /// Are all frames that arrive at a host counted as bytes on the link?
+    /// True if each host counts the bytes on the link of all arriving frames.
     pub is_tapped: bool,
     /// The sampling interval of TCP senders' states, nanoseconds; `None` for never.
     pub tcp_every_ns: Option<u64>,
@@ -59,8 +59,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Its end.
     pub stop_ns: u64,
-    /// The public address of a receiver behind NAT. Such a receiver opens the flow from the flow's
-    /// [port](port_of). Otherwise, that port is the sender's.
+    /// The public address of a receiver behind NAT. Such a receiver opens the flow; otherwise, the
+    /// sender does. The opener's port is the flow's [port](port_of).
     pub receiver_behind: Option<IpAddr>,
     /// Does the flow's TCP use ECN (RFC 3168)?
     pub ecn: bool,
@@ -85,7 +85,7 @@ pub enum Sends {
         bps: u64,
         /// The payload of each datagram, bytes.
         payload: u32,
-        /// The bytes that each datagram counts towards `bps`.
+        /// The bytes per datagram that count towards `bps`.
         counted: u32,
     },
     /// Small datagrams with measured delay.
@@ -127,7 +127,7 @@ impl Sends {
 /// Ethernet's overhead per frame, bytes, as in a gateway's default framing. A packet socket does
 /// not count it.
 pub const FRAMING: u32 = 24;
-/// The minimum counted length of a frame.
+/// The minimum length of a frame on the link.
 pub const SHORTEST: u32 = 84;
 /// The destination port of TCP.
 pub const TCP_PORT: u16 = 5000;
@@ -161,7 +161,7 @@ pub fn datagram_bytes(payload: u32, source: IpAddr) -> u64 {
     on_the_link((headers + payload) as usize)
 }
 
-/// The bytes on the link of a frame of `bytes` bytes with its Ethernet header.
+/// The bytes that a frame takes on the link. `bytes` includes the Ethernet header.
 pub fn on_the_link(bytes: usize) -> u64 {
     u64::from((bytes as u32 + FRAMING).max(SHORTEST))
 }
@@ -200,7 +200,7 @@ impl Traffic {
 pub struct HostCounts {
     /// Per flow.
     pub flows: Vec<FlowCounts>,
-    /// Bytes per slot that IP packets of no flow take on the link.
+    /// Bytes on the link of IP packets that belong to no flow, per slot.
     pub strange_bytes: Vec<u64>,
     /// Frames that the host's packet socket missed.
     pub missed: u64,
@@ -222,7 +222,7 @@ pub struct FlowCounts {
     /// For each ping, in order of arrival: the sending time (after the start) and the one-way
     /// delay, nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// The numbers of the pings in `delays_ns`, counted from 0.
+    /// The sequence number of each ping in `delays_ns`, from 0.
     pub numbers: Vec<u32>,
     /// Datagrams or frames that the flow sent.
     pub sent: u64,

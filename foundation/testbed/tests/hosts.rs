@@ -1,5 +1,5 @@
-//! Hosts that this kernel's bridge connects. The file has a separate `main`, because the program
-//! starts itself again. If network namespaces are refused, the test passes with a notice.
+//! Hosts that this kernel's bridge connects. The program starts itself again, so this file has its
+//! own `main`. If network namespaces are refused, the test passes with a notice.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -87,8 +87,7 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // On the link, each packet has 90 bytes of headers and Ethernet, and passes before its payload
-    // is read.
+    // On the link, a packet has 90 bytes of overhead, and is counted before its payload is read.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");

@@ -40,7 +40,7 @@ struct Case {
     name: String,
     command: Option<String>,
     set: Option<String>,
-    /// The file for `change`, `add` and `text`, if it differs from the area's.
+    /// The file that `change`, `add` and `text` edit, if not the area's.
     file: Option<String>,
     /// Texts in the file, each with its replacement.
     #[serde(default)]

@@ -27,11 +27,10 @@ pub enum Operation {
 pub struct Shape {
     /// The number of flows.
     pub flows: u64,
-    /// The maximum size of nine packets in ten (usual packets), in bytes on the wire. The minimum
-    /// is 40.
+    /// The maximum size of usual packets (nine in ten), bytes on the wire. The minimum size is 40.
     pub max_packet_bytes: u32,
-    /// The sizes of one packet in ten, at the ends of the possible range. If empty, all packets
-    /// have usual sizes.
+    /// Sizes at the ends of the possible range, for one packet in ten. If empty, all packets have
+    /// usual sizes.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -76,16 +75,16 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 0..=shape.max_operations)
 }
 
-/// A fixed sequence that offers packets at 1.5 times the rate of a 10 Mbit/s link. Pauses make
-/// averages and buckets cover their ranges.
+/// A fixed sequence that offers packets at 1.5 times the rate of a 10 Mbit/s link. Pauses let
+/// averages and token buckets cover their ranges.
 ///
 /// The heaviest flow changes, and neither offers nor polls are periodic. So the longest queue is
-/// not always the oldest one, nor always the previously longest one.
+/// often neither the oldest nor the previously longest.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
-        // Flow 5 sends the last 30 of each thousand packets. One flow, which changes every 400
-        // packets, sends a third of the others.
+        // Flow 5 sends the last 30 of each thousand packets. At least a third of the others come
+        // from one flow, changed every 400 packets.
         flow: match i {
             _ if i % 1000 >= 970 => 5,
             _ if is_picked(i, 0xf1) => i / 400 % 3,

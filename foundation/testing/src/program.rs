@@ -69,8 +69,8 @@ pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     (master, child.expect("the binary starts"))
 }
 
-/// Reads the text written to the terminal until it contains `part`, which must be one word: a
-/// terminal program moves the cursor over spaces.
+/// Reads text from the terminal until `part` appears. `part` must be one word, because terminal
+/// programs move the cursor instead of writing spaces.
 pub fn seen(master: &OwnedFd, part: &str) -> String {
     const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
     let mut master = File::from(master.try_clone().expect("a descriptor"));

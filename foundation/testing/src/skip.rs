@@ -16,8 +16,8 @@ pub fn skipped(what_and_why: impl Display) {
     );
 }
 
-/// Like [`skipped`], for a missing third-party program. It does not fail with `CI=true`, because
-/// the program is optional.
+/// Like [`skipped`], for a missing third-party program. `CI=true` causes no failure, because the
+/// program is optional.
 pub fn skipped_for_want_of_a_peer(what_and_why: impl Display) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what_and_why}");
 }

@@ -1,10 +1,10 @@
-//! One number for all decisions of a discipline.
+//! A hash of all decisions of a discipline.
 
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Packet, Time};
 
-/// A hash over the frame, the fate, the cause and the time of each decision. A trace has the same
-/// hash on every machine and in every release.
+/// A hash over each decision's frame, fate, ECN codepoint, cause and time. The same decisions have
+/// the same hash on every machine and in every release.
 ///
 /// ```
 /// use fairwire_core::{Packet, Time};

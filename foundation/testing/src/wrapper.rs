@@ -9,11 +9,11 @@ type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 const CLASS: u32 = 1;
 
-/// The capabilities that a discipline has alone, but loses inside another discipline. If the outer
-/// one passes on all calls, there are none.
+/// The capabilities that a discipline loses inside another: none if the outer discipline passes on
+/// all calls.
 ///
-/// `alone` builds the inner discipline, always the same. `wrap` puts it into an outer one, which
-/// must give it all packets of class 1.
+/// `alone` always builds the same inner discipline. `wrap` puts it into an outer discipline, which
+/// must give the inner one all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
     let checks: [(&str, Holds<'_>); 7] = [
         ("reports", &|alone, inside| reports(alone) == reports(inside)),

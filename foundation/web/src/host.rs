@@ -8,14 +8,14 @@ use std::net::IpAddr;
 
 /// The names under which a server answers, besides addresses and `localhost`.
 ///
-/// The name of another site may point to this machine (DNS rebinding). A browser on that site then
-/// sends its name, which is refused. An address cannot be another site's name.
+/// Another site's name may point to this machine (DNS rebinding). A browser on that site then sends
+/// the site's name, which is refused. An address cannot be another site's name.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Further names of this machine.
     pub listed: Vec<String>,
-    /// Is any name accepted? This is safe only if a token is required, which no page of another
-    /// site knows.
+    /// True if any name is accepted. This is safe only with a required token that no page of
+    /// another site knows.
     pub are_open: bool,
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// Writes nothing if the octets do not fit.
+/// Writes `value` if the octets fit.
 pub(crate) fn write_at<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
     if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = value;

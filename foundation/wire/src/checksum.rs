@@ -121,8 +121,8 @@ impl Partial {
     }
 }
 
-/// Completes a partial checksum: replaces the sum of the pseudo header in the checksum field by the
-/// checksum of `frame` from `csum_start`.
+/// Completes a partial checksum: computes the checksum of `frame` from `csum_start`, and writes it
+/// over the pseudo header's sum.
 ///
 /// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
 /// "none" (RFC 768). Returns false, and writes nothing, if the field is outside the frame.

@@ -124,7 +124,7 @@ pub struct FlowHasher {
 }
 
 impl FlowHasher {
-    /// Hashes entire keys (5-tuples) under `key`, which a gateway draws from the system's random
+    /// Hashes entire keys (5-tuples) under `key`, which a gateway reads from the system's random
     /// source.
     pub fn new(key: [u8; 16]) -> Self {
         FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }

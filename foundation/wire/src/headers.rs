@@ -27,7 +27,7 @@ pub const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
 /// 802.1Q, 802.1ad, and three EtherTypes of stacked tags before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
-/// The most VLAN tags parsed; a frame with more does not count as IP.
+/// The maximum number of VLAN tags. A frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
 /// The most bytes before an IP header: Ethernet, VLAN tags, and either PPPoE or LLC and SNAP, which
 /// have equal lengths.
@@ -57,7 +57,8 @@ pub struct Headers {
     pub between: Between,
     /// The IP header, if complete.
     pub network: Option<Network>,
-    /// The transport header, if its ports are present. Of fragments, only the first has one.
+    /// The transport header, if its ports are present. Only the first fragment of a datagram has
+    /// one.
     pub transport: Option<Transport>,
 }
 
@@ -99,8 +100,8 @@ pub struct Network {
     pub is_truncated: bool,
     /// Is the length field zero?
     pub is_length_zero: bool,
-    /// Is the destination not the final one, because an IPv6 routing header has segments left (RFC
-    /// 8200, section 4.4)?
+    /// True if an IPv6 routing header has segments left, so the destination is not the final one
+    /// (RFC 8200, section 4.4).
     pub is_source_routed: bool,
     /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
@@ -111,7 +112,7 @@ pub struct Network {
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
-    /// The type of fragment, if any.
+    /// The packet's role in its datagram.
     pub fragment: Fragment,
 }
 
@@ -392,8 +393,8 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// The maximum number of extension headers, to bound the work per packet. With more, the protocol
-/// is the next extension, and the transport is unknown.
+/// The maximum number of extension headers, to bound the work per packet. With more, `protocol` is
+/// the number of the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
 /// Moves `network` past its extension headers (RFC 8200, section 4). Stops before a truncated

@@ -177,7 +177,7 @@ impl MadeUp {
                 out[8..12].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
                 out[12] = ((out.len() / 4) as u8) << 4; // words
                 out[13] = flags | if ack.is_some() { ACK } else { 0 };
-                // The maximum window, because the simulator's is not in bytes.
+                // The maximum window, because the simulator's window is not in bytes.
                 out[14..16].copy_from_slice(&u16::MAX.to_be_bytes());
                 write_sack(&mut out[TCP..], &sack);
                 let sum = pseudo.sum().with(out).checksum(); // zeros add nothing
@@ -210,7 +210,7 @@ fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     }
 }
 
-/// Appends the start of a section. Its interfaces follow, numbered from 0.
+/// Appends a section header. The caller then appends the interfaces, numbered from 0.
 pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
     block(out, SECTION_HEADER, |out| {
         out.extend(BYTE_ORDER.to_le_bytes());

@@ -11,8 +11,7 @@ use crate::headers::{Fragment, Headers, UDP};
 pub enum QuicPacket {
     /// A handshake packet, whose header has a known version.
     Long,
-    /// A packet of an established connection, or another datagram: only one bit identifies a short
-    /// header.
+    /// Probably a packet of an established connection: only one bit identifies a short header.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
         spin: bool,

@@ -33,7 +33,8 @@ impl Train<'_> {
         self.headers_end() + self.size.min(self.payload.len())
     }
 
-    /// Passes the segments to `out`, and returns their number. `scratch` has room for the longest.
+    /// Passes the segments to `out`, and returns their number. `scratch` must fit the longest
+    /// segment.
     pub(crate) fn send(&self, scratch: &mut [u8], out: &mut dyn FnMut(&[u8])) -> usize {
         let head = self.headers_end();
         let segments = self.segments();
@@ -118,7 +119,7 @@ impl Train<'_> {
     }
 }
 
-/// URG stays on the first segment, and on each that starts before the octet of the urgent pointer.
+/// Keeps URG on the first segment, and on each that starts before the urgent octet.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -4,7 +4,7 @@ use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, TCP, TcpFlags};
 use fairwire_core::Acknowledgement;
 
-/// The fields of a TCP segment for order and time.
+/// A TCP segment's sequence numbers, flags, size and timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The sequence number of the first byte, or of the SYN.

@@ -53,7 +53,8 @@ pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// A request for a reload, with files opened by `open`. With `keeps`, values set by request stay.
+/// A reload request, with files opened by `open`. With `keeps`, values that earlier requests set
+/// remain.
 pub(crate) fn reload_with(
     config: &Path,
     keeps: bool,

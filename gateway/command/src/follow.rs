@@ -27,7 +27,7 @@ use std::thread;
 use std::time::Duration;
 
 const LOOK: Duration = Duration::from_millis(500);
-/// The number of checks between two reads of an unchanged file, whose leases may have expired.
+/// An unchanged file is read again after this many checks, because its leases may have expired.
 const ENDS: u32 = 20;
 
 pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
@@ -100,7 +100,7 @@ struct LeaseFile {
     path: PathBuf,
     seen: Option<FileStamp>,
     read: Option<FileStamp>,
-    /// Has the file changed, and is no server writing it?
+    /// True if the file changed and no server writes it.
     is_new: bool,
     text: Option<String>,
     /// The reason why the current file cannot be read.
@@ -115,8 +115,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// Has the file new content that was unchanged for two checks? Before that, a server may still
-    /// be writing it. A file that is briefly missing counts as unchanged.
+    /// True if the file has unread content, unchanged since the last check. Until then, a server
+    /// may still be writing it. A file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);

@@ -41,7 +41,7 @@ const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// seconds for an answer.
 const APART: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_ms(500);
-/// How long answers to repeated requests are kept, and how many.
+/// How long an answer is kept, for repetitions of its request.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
 /// The interval of log lines about discarded datagrams.
@@ -163,7 +163,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Did the change cause the refusal, rather than the file before it?
+    /// True if a change caused the refusal: the file without it is valid.
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
@@ -274,7 +274,7 @@ fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
 /// A request's sender, and the fields that distinguish the request from earlier ones.
 type Key = (SocketAddr, (u8, u8, [u8; 16]));
 
-/// Answers to repeated requests (RFC 2866, section 2).
+/// Kept answers, for repeated requests (RFC 2866, section 2).
 #[derive(Default)]
 struct Answers {
     by: HashMap<Key, Vec<u8>>,

@@ -26,8 +26,7 @@ const MIN_MEASURED_BPS: f64 = 100_000.0;
 /// A direction with less than this fraction of the other direction's rate may carry only
 /// acknowledgements. An acknowledgement of 84 bytes answers two full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
-/// Bytes that the default `framing` adds to each Ethernet frame, and bytes of the header that a
-/// bare packet lacks.
+/// Bytes that the default `framing` adds to each Ethernet frame.
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
@@ -42,8 +41,8 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // An error gives a position in a file that was not written, so the log also has the answers, as
-    // a command.
+    // An error refers to a file that was not written, so the log also gets a command with the
+    // answers.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;
@@ -303,7 +302,7 @@ fn line_rate(text: &str) -> Result<LineRate, String> {
     }
 }
 
-/// The path of a subscriber file is relative to the configuration.
+/// Reads `text`: `hosts`, or a subscriber file's path relative to `folder`.
 fn share(text: &str, folder: &Path) -> Result<Share, String> {
     match text {
         "hosts" => Ok(Share::Hosts),
@@ -357,8 +356,8 @@ fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration)
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of the direction `way`, if plausible. In its busiest second, this direction had `bps`,
-/// and the opposite one `other`.
+/// The rate of the direction `way`, if plausible. `bps` is its busiest second's rate, and `other`
+/// the opposite direction's.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(

@@ -41,7 +41,7 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<
     }
 }
 
-/// The subscriber file of a configuration, of which nothing else is read.
+/// The subscriber file of a configuration. Other values are not read.
 pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     socket_of(&whom.config)?; // fails if it cannot be read
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
@@ -55,7 +55,7 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
 /// The file that changes in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
-    /// No other change: the changed lines are enough for the gateway.
+    /// No other file: the gateway needs only the changed lines.
     Nothing,
     Configuration,
 }
@@ -155,7 +155,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Waits for other writers, and opens the file again if a writer has replaced it.
+    /// Opens and locks the file, and repeats this if another writer has replaced the file.
     fn of(path: &Path) -> io::Result<Self> {
         loop {
             let file = File::open(path)?;

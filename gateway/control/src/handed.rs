@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-/// The most files with one request; more are closed unread.
+/// The maximum number of files per request; more are closed unread.
 pub(crate) const MAX_HANDED: usize = 4;
 
 /// Open files, in the order in which the request names them.

@@ -48,8 +48,9 @@ pub enum Request {
         /// other files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
-        /// Do weights and rates set by request stay, if the file is unchanged? Programs that change
-        /// subscribers, leases or sessions keep them; an operator's reload reverts them.
+        /// True to keep weights and rates set by earlier requests, if the file is unchanged.
+        /// Programs that change subscribers, leases or sessions set this; an operator's reload does
+        /// not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
         /// The named files, open, and perhaps a [`Record`](crate::record::Record).
@@ -79,8 +80,8 @@ pub enum Request {
         /// The rates, in order of time: 1 to [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status what a program that maintains subscribers has omitted, until its next
-    /// list.
+    /// Show a program's omissions in the status, until its next list. The program maintains
+    /// subscribers.
     LeftOut {
         /// The program.
         by: String,
@@ -163,7 +164,7 @@ pub struct Wanted {
     pub watchdog_ms: u64,
 }
 
-/// The most rates in one request, whose size is at most 8 KiB.
+/// The maximum number of rates in a request of at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
 /// A rate that holds from a time on. A packet in transmission continues at the new rate.
@@ -222,7 +223,7 @@ pub struct Reloaded {
     pub changes: Vec<String>,
     /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// Those of the `handed_over` packets that are sent before the new discipline sends any. That
+    /// The number of `handed_over` packets sent before the new discipline's first packet. The new
     /// discipline would have refused some.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A file with an incomplete last line. The same request hands over a locked file, so that the lock
+/// A file whose last line is incomplete. The request also hands over a locked file: the lock
 /// remains if the client is killed.
 #[derive(Debug)]
 pub struct Record {
@@ -18,7 +18,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns the record if the request handed over a file number `place`.
+    /// Returns file number `place` of the request as a record, if present.
     ///
     /// # Errors
     /// If the file's length cannot be read.
@@ -37,7 +37,7 @@ impl Record {
         written.inspect_err(|_| self.take_back())
     }
 
-    /// Removes the line's end, because the change could not be applied.
+    /// Removes the line's end again. Call this if the change failed.
     pub fn take_back(&self) {
         // On an error the line stays complete. Its change is valid, and the next reload applies it.
         let _ = self.file.set_len(self.length);

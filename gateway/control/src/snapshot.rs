@@ -27,8 +27,8 @@ pub struct Snapshot {
     /// The latest events, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
-    /// Subscriber data omitted because it contradicts other data: one entry and its position per
-    /// line, until the contradiction is resolved.
+    /// One entry and its position per line: subscriber data left out while other data contradicts
+    /// it.
     #[serde(default)]
     pub left_out: Vec<String>,
     /// The direction from the outside to the inside, then the reverse.
@@ -130,9 +130,8 @@ pub struct WaySnapshot {
     /// The waits of packets that left since the start, across reloads.
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
-    /// TCP and QUIC round trips that ended during the last second, in seconds. Each is measured
-    /// between the port by which this direction leaves and a host beyond, without waits in the
-    /// gateway.
+    /// TCP and QUIC round trips that ended during the last second, in seconds. A trip begins and
+    /// ends at this direction's outgoing port, so it excludes waits in the gateway.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
     /// Round trips of TCP and QUIC since the start, in seconds, across reloads.
@@ -171,12 +170,12 @@ pub struct WaySnapshot {
     /// Subscribers that got at least 98 % of their ceiling.
     #[serde(default)]
     pub subscribers_at_ceiling: u64,
-    /// The largest deviation of a class from its fair share of the link during the last second, in
-    /// percentage points, among classes that wanted more than they got.
+    /// Percentage points by which a class deviated most from its fair share of the link during the
+    /// last second. Counts only classes that wanted more than they got.
     pub worst_share_error_points: f64,
-    /// By name, the lost fraction, 0 to 1, of senders that lost at least a fifth of their traffic
-    /// during the last second. At most three: classes, or flows if there are no classes. `others`
-    /// are the flows not counted individually.
+    /// The senders that lost at least a fifth of their traffic during the last second, at most
+    /// three, each with its lost fraction, 0 to 1. Senders are classes or, without classes, flows.
+    /// `others` are the flows not counted individually.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
     /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of
@@ -211,8 +210,8 @@ pub struct TotalsSnapshot {
 }
 
 impl TotalsSnapshot {
-    /// Returns two numbers that should be equal: packets that arrived, and packets sent on,
-    /// dropped, lost or still inside.
+    /// Counts arrived packets, and packets sent on, dropped, lost or inside. The two numbers should
+    /// be equal.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
@@ -343,8 +342,8 @@ pub struct ClassSnapshot {
     pub bytes_out: u64,
     /// Packets dropped since the start.
     pub dropped: u64,
-    /// The class's smoothed TCP round trip from the port by which this direction leaves to the
-    /// hosts beyond, in seconds; 0 before the first.
+    /// The class's smoothed TCP round trip beyond this direction's outgoing port, in seconds; 0
+    /// before the first trip.
     #[serde(default)]
     pub round_trip_s: f64,
     /// Round trips since the start.

@@ -44,7 +44,7 @@ pub struct Account {
     pub flow: FlowHash,
     /// Latest arrival, in [`ticks`].
     seen: u32,
-    /// The number of earlier flows in this slot, whose account numbers are invalid. The top bit is
+    /// How many earlier flows had this slot. Their account numbers are invalid. The top bit is
     /// [`KNOWN`].
     uses: u32,
     /// The flow's traffic.
@@ -73,8 +73,8 @@ impl Account {
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// For each value of the low bits of a hash, the slot of the latest flow with these bits. With
-    /// it, most packets need no lookup in the index.
+    /// The slot of the latest flow, by the low bits of the flow's hash. Most packets then need no
+    /// lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<FirstPacket>,
@@ -91,7 +91,7 @@ pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
 pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
-/// The most slots remembered by hash: 16 KiB, so they stay in the cache.
+/// The maximum length of `recent`: 16 KiB, which stay in the cache.
 const MAX_RECENT: usize = 4096;
 /// Accounts that a new flow checks when the table is full.
 const LOOKS: usize = 4;
@@ -220,8 +220,8 @@ impl Accounts {
     /// host. The host's latest packet must already be counted.
     ///
     /// After [`FIRST`] packets, a host becomes known once a packet finds no other packet of the
-    /// host inside. Otherwise it would overtake packets that wait under number 0. After [`LAST`]
-    /// packets, the host becomes known in any case, and some of its packets are overtaken once.
+    /// host inside. Otherwise the packet would overtake packets that wait under number 0. After
+    /// [`LAST`] packets, the host becomes known anyway, and some of its packets are overtaken once.
     #[inline]
     pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -445,8 +445,8 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // After the flood, a new flow gets a slot within 16 packets: the hand passes four of the 64
-        // accounts per packet.
+        // After the flood, a new flow gets a slot within 16 packets: each packet checks four of the
+        // 64 accounts.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

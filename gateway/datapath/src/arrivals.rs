@@ -14,7 +14,7 @@ pub struct Arrival {
     /// The unit for fairness, such as a host.
     pub flow: FlowHash,
     /// The conversation within the flow, or the flow if conversations are not distinguished. The
-    /// upper half is the number of the host: see [`FlowHash::of_host`].
+    /// upper half of the hash is the host's number ([`FlowHash::of_host`]).
     pub conversation: FlowHash,
     /// Its class.
     pub class: u32,
@@ -50,8 +50,8 @@ impl ArrivalBatch {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Swaps the arrivals with `empty`, which it clears first. Returns the number of arrivals
-    /// missed since the last call.
+    /// Clears `empty` and swaps it with the arrivals. Returns the number of arrivals missed since
+    /// the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();
         empty.reserve(WAITING);

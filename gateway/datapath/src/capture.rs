@@ -118,8 +118,8 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Returns the newest events after the first `seen`: at most `max`, oldest first. Also returns
-    /// the number of events since the start.
+    /// Skips the first `seen` events. Returns the newest of the others, at most `max`, oldest
+    /// first, and the number of all events.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let wanted = new.min(max).min(self.kept.len());
@@ -275,7 +275,7 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
     }
     text += why;
     // A packet refused by the outgoing interface has already left the discipline, so its class is
-    // unknown. Packets that are not IP or that loop have none.
+    // unknown. Packets that loop or are not IP have no class.
     let has_class =
         !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {

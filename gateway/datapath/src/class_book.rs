@@ -158,7 +158,7 @@ impl ClassBook {
         let suspended = classes.iter().map(|class| class.is_suspended);
         let suspended_count = suspended.clone().filter(|is_suspended| *is_suspended).count();
         let suspended = suspended.chain((0..vacant).map(|_| false)).collect();
-        // At most two of three slots are filled.
+        // At most two thirds of slots are filled.
         let slots = (numbers * 3 / 2 + 1).next_power_of_two();
         let mut book = ClassBook {
             classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
@@ -195,7 +195,7 @@ impl ClassBook {
         self.len() == 0
     }
 
-    /// The number of class numbers, including vacant ones. All class numbers are smaller.
+    /// The number of class numbers, including vacant ones: the highest number plus 1.
     pub fn numbers(&self) -> usize {
         self.classes.len()
     }
@@ -216,7 +216,7 @@ impl ClassBook {
         (number != FREE).then_some(number)
     }
 
-    /// Is it a leaf or vacant?
+    /// True for leaves and vacant numbers.
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
@@ -267,7 +267,7 @@ impl ClassBook {
         true
     }
 
-    /// Gives `class` the number that has been vacant for longest, and returns it. `None` if no
+    /// Gives `class` the number that was vacant for longest, and returns that number. `None` if no
     /// number is vacant, the name is taken, or the parent is a leaf.
     pub fn take(&mut self, class: Class) -> Option<u32> {
         let number = *self.vacant.front()?;

@@ -1,4 +1,4 @@
-//! Both directions through the gateway, between two ports: a bump in the wire.
+//! Both directions through the gateway, between two ports.
 
 use crate::direction::{Direction, DirectionPlan};
 use crate::loops::{Echoes, Side};

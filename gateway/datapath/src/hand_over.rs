@@ -1,8 +1,9 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
-//! Packets are offered to the new discipline in order of arrival. If a smaller buffer or a stricter
-//! law would drop any, all packets go [`Ahead`] of the new discipline, first come, first served, at
-//! the link's rate. Each flow stays in order, because all packets take the same path.
+//! Packets are offered to the new discipline in order of arrival. If a smaller buffer or stricter
+//! discipline would drop any, all packets go [`Ahead`] of the new discipline, first come, first
+//! served, at the link's rate. Each flow stays in order, because either all packets go ahead or
+//! none.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;
@@ -38,12 +39,12 @@ pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) 
 pub struct Scratch {
     waiting: Vec<Packet>,
     refused: Vec<Packet>,
-    /// The number of each frame, and its position in the order of arrival.
+    /// Each packet's frame number, and the packet's position in order of arrival.
     places: Vec<(u32, u32)>,
 }
 
 impl Scratch {
-    /// Memory for `packets` packets, which grows if there are more.
+    /// Memory for `packets` packets. The memory grows for more.
     pub fn of(packets: usize) -> Self {
         let touched = || {
             let nothing = || Packet::new(0, 0, 0.into(), Time::ZERO);
@@ -104,8 +105,8 @@ impl Signals for Refused<'_> {
 
 /// Sends the carried packets, first come, first served, and then those of `inner`.
 ///
-/// Arrivals wait in `inner`. `inner` is not polled until all carried packets are sent, and until
-/// then takes the link for busy.
+/// Arrivals wait in `inner`. Until all carried packets are sent, `inner` is not polled, and takes
+/// the link for busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,

@@ -12,10 +12,10 @@
 //! - An identical frame to a group arrives by one port, [`REPEATS`] times within a tenth of a
 //!   second: it circles in one direction.
 //!
-//! A frame to a group is cut only if it was itself proved to circle, until [`CUT`] after the last
-//! proof. So no frames of other hosts are cut because one host repeats a broadcast, or because its
-//! datagrams are reflected. For frames to one host, echoes prove the loop. While the loop lasts,
-//! every frame to one host is remembered, and two types of them are not forwarded:
+//! A frame to a group is cut only after a proof for this frame, and until [`CUT`] after the last
+//! proof. A host that repeats a broadcast, or whose datagrams are reflected, thus causes no cuts of
+//! other hosts' frames. For frames to one host, echoes prove the loop. While the loop lasts, every
+//! frame to one host is remembered, and two types of them are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -70,18 +70,17 @@ struct SentFrame {
 
 /// The number of remembered frames, which take 16 KiB.
 const SLOTS: usize = 256;
-/// The number of echoes within [`WINDOW`] that proves a loop, in which frames come back every few
-/// microseconds.
+/// Echoes within [`WINDOW`] that prove a loop. In a loop, frames come back every few microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
 /// Repeats within [`SPELL`] that prove a loop: no host repeats a frame 1280 times a second without
 /// a changed bit.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
-/// The first octets of a frame, which identify it: they include the beginning of the payload.
+/// The number of first octets that identify a frame. They include the beginning of the payload.
 const HEAD: usize = 64;
 /// Arrivals within [`SPELL`] that prove that a frame to one host circles. BFD (RFC 5880), as
-/// configured in practice, repeats a frame at most every 10 ms.
+/// configured in practice, repeats a frame after 10 ms or more.
 const AGAIN: u32 = 16;
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
 const CUT: Duration = Duration::from_secs(10);
@@ -161,7 +160,7 @@ impl Echoes {
         slot.at[side as usize] = now;
     }
 
-    /// Must `frame`, which arrives by the port `side` at `now`, be cut?
+    /// Must `frame` be cut? It arrives by the port `side` at `now`.
     #[inline]
     pub(crate) fn comes_back(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         if is_to_group(frame) {
@@ -176,8 +175,8 @@ impl Echoes {
         }
     }
 
-    /// Does `frame` circle? It does if it recently left by this port, or if it arrives repeatedly.
-    /// The second test is needed because the copy in the other direction may already be cut.
+    /// True if `frame` recently left by this port, or arrives repeatedly. The second test is needed
+    /// because the copy in the other direction may already be cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };

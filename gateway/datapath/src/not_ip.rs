@@ -14,7 +14,7 @@ pub struct NotIpLimit {
     burst: Duration,
 }
 
-/// The bucket's burst, as time at its rate, or [`BURST_BYTES`] if they take longer.
+/// The bucket's burst, as time at the bucket's rate; at least [`BURST_BYTES`].
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames. At a low rate, even one frame takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
@@ -54,8 +54,8 @@ impl NotIpLimit {
 const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Does `frame`, which is not IP, keep a link or a session alive? It does with certain EtherTypes,
-/// or if its receiver is a reserved bridge address (IEEE 802.1Q, table 8-1: STP and similar
+/// True if `frame`, which is not IP, keeps a link or a session alive. Such frames have certain
+/// EtherTypes, or a reserved bridge address as receiver (IEEE 802.1Q, table 8-1: STP and similar
 /// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also count.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =

@@ -56,7 +56,7 @@ impl PoolSize {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
 
-    /// The number of frame names. All names are smaller.
+    /// The number of frame names (highest name plus 1).
     pub fn names(&self) -> usize {
         (self.frames + self.short_frames()) as usize
     }

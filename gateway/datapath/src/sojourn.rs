@@ -35,7 +35,7 @@ pub struct Summary {
 pub struct Histogram {
     /// Upper bounds, in seconds.
     pub bounds_s: Vec<f64>,
-    /// Packets between the previous bound and each bound, and at the end those beyond all bounds.
+    /// Packets by bucket. Each bucket ends at its bound; the last has no bound.
     pub counts: Vec<u64>,
     /// The sum of all waits, in seconds.
     pub sum_s: f64,
@@ -132,7 +132,7 @@ impl Default for Sojourns {
     }
 }
 
-/// Waits since the start, in the window's buckets, and their sum. 4.5 kB.
+/// Waits since the start: counts by bucket, and the sum. 4.5 kB.
 #[derive(Clone, Debug)]
 pub struct Waits {
     counts: [u64; BUCKETS],

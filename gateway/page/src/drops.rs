@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// The most events read per look and direction. If more events occurred, the newest represent all.
+/// The most events of a direction read at once. If more occurred, the newest represent all.
 const NAMED: usize = 256;
 const MINUTE: usize = 60;
 /// Rows counted per second. All further rows are counted together.

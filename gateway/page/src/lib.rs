@@ -138,7 +138,7 @@ pub enum ReplayError {
     /// No packet arrived, or more packets arrived than could be kept.
     #[error("nothing arrived in the last minute that could be replayed")]
     Empty,
-    /// The discipline cannot work on this link.
+    /// The discipline is unknown, or cannot work on this link.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

@@ -94,8 +94,8 @@ impl Live {
         Arc::new(Live { board, latest, viewers: Mutex::default(), is_reading: AtomicBool::new(false) })
     }
 
-    /// Adds a viewer. Must be called inside the server's runtime, where the first viewer starts the
-    /// task of the readings.
+    /// Adds a viewer, and starts the reading task if none runs. Must be called inside the server's
+    /// runtime.
     ///
     /// # Errors
     /// If there are too many viewers or picks.
@@ -167,8 +167,8 @@ impl Live {
         Box::pin(self.read())
     }
 
-    /// Looks up the picked items by name, since class numbers change with a reload, and requests
-    /// readings of them.
+    /// Looks up the picked items by name, since a reload changes class numbers. Requests readings
+    /// of the items found.
     fn resolve(&self) -> Vec<(Pick, Wanted)> {
         let mut wanted: Vec<Wanted> =
             lock(&self.viewers).iter().flat_map(|viewer| viewer.wanted.iter().cloned()).collect();

@@ -12,8 +12,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const LOOK: Duration = Duration::from_millis(100);
-/// The thread's `nice` value, so that it yields to others, above all to the forwarding thread; the
-/// maximum is 19.
+/// The thread's `nice` value; the maximum is 19. Other threads get the processor first, above all
+/// the forwarding thread.
 const NICE: i32 = 10;
 
 /// Starts a thread that writes measurements and events to the history of `watch`. At `stop`, the
@@ -54,7 +54,7 @@ impl Recorder {
         self.take_arrivals();
         self.note_changes();
         let second = clock::calendar().ns() / 1_000_000_000;
-        // After the clock was set back, its second is new too.
+        // A smaller second is new too: the clock was set back.
         if second == self.second {
             return;
         }

@@ -35,8 +35,8 @@ impl Minute {
         Minute { arrivals: VecDeque::new(), max }
     }
 
-    /// Adds arrivals. If some were missed, all earlier arrivals are deleted, since a replay with a
-    /// gap would be of another load.
+    /// Adds arrivals. If `missed` is not 0, deletes all earlier arrivals, since a gap would change
+    /// the load.
     pub fn extend(&mut self, arrivals: &[Arrival], missed: u64) {
         if missed > 0 {
             self.arrivals.clear();

@@ -27,10 +27,11 @@ struct Sites {
     readers: Readers,
 }
 
-/// Binds the addresses in `config`, unless a listener among `handed` is already bound there.
+/// Listens on the addresses in `config`, or takes the listeners among `handed` that have these
+/// addresses.
 ///
 /// Also opens the sources of this process's telemetry, and creates the history's folder for `user`,
-/// the user that the process becomes.
+/// as which the process will run.
 pub fn bind(
     config: &Config,
     user: Option<&User>,

@@ -1,13 +1,13 @@
 //! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
 //!
-//! Frames of 256 flows come from memory as fast as they are taken, and leave by a packet socket on
+//! Frames of 256 flows come from memory as fast as they are taken. They leave by a packet socket on
 //! a veth pair, whose other end counts and drops them. So only the gateway needs a processor.
 //! Rounds with one thread and with two threads alternate. The output includes the terms of the
 //! model in `docs/gateway/threads.md`.
 //!
-//! The gain is the ratio of the two rates. Other programs affect rates by the clock, so a pair of
-//! rounds counts only if the gateway's threads hardly waited for a processor. Processor time per
-//! frame gives the ratio on an idle machine, where the busier thread is the limit.
+//! The gain is the ratio of the two rates. Other programs lower the rates, so a pair of rounds
+//! counts only if the gateway's threads hardly waited for a processor. The ratio is also computed
+//! from processor time per frame, as if each thread had a processor.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -37,8 +37,8 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// A round does not count if the waits of all threads for a processor add up to more than this
-/// fraction of it.
+/// A round counts only if its threads together wait for a processor during at most this fraction of
+/// the round.
 const QUIET: f64 = 0.05;
 /// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
@@ -137,8 +137,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// Measures a round in which `threads` threads in total send through `end`. `counted` returns the
-/// number of departures; if it returns `None`, the gateway's arrivals count.
+/// Measures a round with `threads` threads that send through `end`. `counted` returns the number of
+/// frames that left. If it returns `None`, arrivals at the gateway are counted instead.
 fn round(
     bytes: usize,
     threads: usize,

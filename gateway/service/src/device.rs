@@ -1,4 +1,5 @@
-//! A lock on an interface, held in the kernel, for processes of any user, folder and gateway name.
+//! Locks an interface against other gateways of any user, folder and name. The kernel holds the
+//! lock.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;

@@ -1,5 +1,5 @@
-//! A gateway as a service. Pages over HTTP are served by another crate, which a program passes in
-//! as [`sites`].
+//! A gateway as a service. The program passes in the code that serves pages over HTTP (see
+//! [`sites`]).
 
 pub mod config;
 mod device;

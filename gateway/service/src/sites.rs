@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 /// Binds the addresses of a configuration while the process still has its rights, and creates
-/// folders for the user that the process becomes. A listener in `handed` that is already bound to
-/// one of these addresses is removed from `handed` and used.
+/// folders for the user that the process becomes. Listeners in the given list that are already
+/// bound to these addresses are used, and removed from the list.
 pub type BindSites =
     fn(&Config, Option<&User>, &mut Vec<TcpListener>) -> Result<Box<dyn BoundSites>, ServiceError>;
 

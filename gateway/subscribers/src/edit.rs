@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 /// A change to one subscriber.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// Sets these values, each with its column name, and keeps all others. Creates the subscriber
-    /// if it is missing.
+    /// Sets these columns to these values, and keeps all other columns. Creates the subscriber if
+    /// it is missing.
     Set(Vec<(String, String)>),
     /// Sets these values of an existing subscriber.
     Change(Vec<(String, String)>),
@@ -17,11 +17,12 @@ pub enum Edit {
     Remove,
 }
 
-/// The text of `source` after `edits`, each with the name of its subscriber. The resulting
-/// subscribers may be invalid.
+/// The text of `source` with each of `edits` applied to its subscriber. The resulting subscribers
+/// may be invalid.
 ///
 /// # Errors
-/// If the file cannot be read, or if a column, or a subscriber to change or remove, does not exist.
+/// If the file cannot be read, a column does not exist, or a subscriber to change or remove does
+/// not exist.
 pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;

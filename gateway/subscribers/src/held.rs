@@ -9,7 +9,7 @@ pub fn written(prefix: &Prefix) -> String {
     if prefix.bits() == most { prefix.address().to_string() } else { prefix.to_string() }
 }
 
-/// The fewest leading bits of a network that is leased to one subscriber: IPv4, IPv6.
+/// The shortest prefix lengths that one subscriber may lease: IPv4, IPv6.
 const MIN_BITS: [u8; 2] = [8, 16];
 
 /// Networks without subscribers' addresses: RFC 6890, RFC 1112 and RFC 4291.

@@ -109,7 +109,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Has the journal no complete line?
+    /// True if the journal has no complete line.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -119,9 +119,8 @@ impl Journal {
         self.length
     }
 
-    /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
-    /// the journal contradicts `listed`, returns `Err` with the number of its last line on the
-    /// subscriber.
+    /// The current values of subscriber `name`. `listed` are the values in the file. If the journal
+    /// contradicts `listed`, `Err` has the number of the journal's last line on the subscriber.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -131,8 +130,8 @@ impl Journal {
     }
 
     /// The text of the file `source` after the journal's changes, and notes. If a subscriber's line
-    /// was edited since, its changes are left out. A note gives the position of the last of them in
-    /// the journal `name`.
+    /// was edited later, the subscriber's changes are left out. A note gives the last such change's
+    /// position in the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.
@@ -271,7 +270,7 @@ fn put(now: &BTreeMap<String, String>, values: &[(String, String)]) -> BTreeMap<
     after
 }
 
-/// Two tables in CSV, with the lines of the changed subscribers before and after the changes.
+/// The lines of the changed subscribers as two CSV tables: before and after the changes.
 pub fn tables(changes: &[Change]) -> [String; 2] {
     let all = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
     let mut columns: Vec<&str> = all.flat_map(BTreeMap::keys).map(String::as_str).collect();
@@ -292,8 +291,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// The values of subscriber `name`: `Some(None)` if it has no line. `None` if the text requires a
-/// full parser, for example because of quotes.
+/// The values of subscriber `name`; `Some(None)` without a line. `None` if the text requires a full
+/// parser, for example because of quotes.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -354,7 +353,7 @@ mod tests {
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal after `edits`, and the file that results if each edit is written to it in turn.
+    /// The journal of `edits`, and the file that results if the edits are written to it directly.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {

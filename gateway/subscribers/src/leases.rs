@@ -52,8 +52,8 @@ pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     }
 }
 
-/// Merges `files`, each with its name, without addresses that are leased to two devices. Also
-/// returns a line for each such address.
+/// Merges the leases of all `files`. Leaves out each address that is leased to several devices, and
+/// returns a line about the address.
 pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     let mut holders: BTreeMap<Prefix, BTreeMap<[u8; 6], String>> = BTreeMap::new();
     for (name, file) in files {
@@ -125,8 +125,8 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // If the hardware type is not Ethernet, its number precedes the address, which
-                // `parse_mac` then refuses.
+                // If the hardware is not Ethernet, a type number precedes the address, and
+                // `parse_mac` refuses both.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,

@@ -48,7 +48,7 @@ pub struct Noted<T> {
     pub notes: Vec<String>,
 }
 
-/// The values of each subscriber, by its name. Each value has its column name.
+/// For each subscriber's name, the pairs of column name and value.
 pub type Plans = BTreeMap<String, Vec<(String, String)>>;
 
 const COLUMNS: [&str; 8] = [
@@ -271,14 +271,13 @@ fn scaled(
     link: Option<Rate>,
     notes: &mut Vec<String>,
 ) -> Vec<u64> {
-    // The last entry is for the link.
+    // The last entry of `totals` is for the link.
     let root = nodes.len();
     let mut totals = vec![0_u128; root + 1];
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // For each node, the total that it can keep and the total requested, or (1, 1) if it can keep
-    // all.
+    // For each node, its capacity and the sum of its guarantees, or (1, 1) if the sum fits.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);

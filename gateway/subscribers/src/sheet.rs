@@ -11,8 +11,8 @@ use std::ops::Range;
 pub const MAX_ROWS: usize = 1_000_000;
 /// The most faults that are reported at once. Reading stops after them.
 pub const MAX_FAULTS: usize = 10;
-/// The lowest rate of a plan, bit/s. A lower value has the wrong unit, since a single G.711 call
-/// takes 64 kbit/s.
+/// The lowest rate of a plan, bit/s. A lower rate is probably in the wrong unit: a single G.711
+/// call takes 64 kbit/s.
 pub const MIN_PLAN_BPS: u64 = 64_000;
 /// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -77,7 +77,7 @@ pub struct Sheet<'a> {
     pub(super) source: SheetText<'a>,
     /// The file's columns, as indexes into [`COLUMNS`].
     pub(super) columns: Vec<usize>,
-    /// The line of column names, in bytes from the start of the text.
+    /// The byte range of the line of column names in the text.
     pub(super) head: Range<usize>,
     /// The subscribers, in the order of the file.
     pub rows: Vec<SubscriberRow>,
@@ -86,7 +86,7 @@ pub struct Sheet<'a> {
 /// One subscriber.
 #[derive(Debug)]
 pub struct SubscriberRow {
-    /// The subscriber's line, in bytes from the start of the text.
+    /// The byte range of the subscriber's line in the text.
     pub(super) at: Range<usize>,
     /// Its name.
     pub name: String,
@@ -133,7 +133,7 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            // The start of the next record is unknown.
+            // Reading stops: the next record's start is unknown.
             Err(error) => {
                 faults.push(sheet.unreadable(from, &error));
                 break;

@@ -1,5 +1,5 @@
-//! A gateway in front of a line whose rate halves and recovers, and whose modem buffers a second of
-//! packets: with a fixed rate, and with `autorate`. Other cases have a constant line.
+//! Tests a gateway in front of a line whose modem buffers a second of packets. The line's rate
+//! halves and recovers, or is constant. The gateway has a fixed rate, or uses `autorate`.
 //!
 //! The line is another gateway with a FIFO queue. The customers are at the outside of the
 //! [`World`](crate::world::World), so downloads of the gateway under test are uploads there.
@@ -38,7 +38,7 @@ const DELAY: Duration = Duration::from_ms(10);
 const EVERY: Duration = Duration::from_ms(10);
 const FLOWS: u16 = 2;
 
-/// The cases selected by name, on the varying and on the constant line.
+/// Runs the cases selected by name, on the varying and on the constant line.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, Way, bool); 4] = [
         ("autorate-download-fixed", Way::Download, false),

@@ -21,7 +21,7 @@ pub struct Finding {
     pub subject: Subject,
 }
 
-/// The subject of a promise, which determines what other than the gateway can break it.
+/// The subject of a promise. It determines what besides the gateway can break the promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
@@ -35,7 +35,7 @@ pub enum Subject {
 }
 
 impl Finding {
-    /// A condition that must hold, and does if `is_so`.
+    /// A condition that must hold. It holds if `is_so`.
     pub fn fact(is_so: bool, what: impl Into<String>) -> Finding {
         let verdict = if is_so { Verdict::Holds } else { Verdict::Fails };
         Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
@@ -66,7 +66,7 @@ impl Finding {
         Finding { subject, ..self }
     }
 
-    /// Is this a miss that is not known?
+    /// True for a miss that is not known.
     pub fn fails(&self) -> bool {
         self.verdict == Verdict::Fails
     }

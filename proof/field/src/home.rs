@@ -112,7 +112,7 @@ pub struct Pings {
     pub loss: f64,
 }
 
-/// The result of a trouble.
+/// The result of one trouble under one method.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// The method of sharing.
@@ -160,7 +160,8 @@ impl Home {
         Ok(read(&folder.join("home.toml"))?.0)
     }
 
-    /// Runs all troubles of `row`, the idle one first, and passes each result to `report`.
+    /// Runs all troubles under the method `row`, the idle one first, and passes each result to
+    /// `report`.
     pub fn hold(&self, row: &Method, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
         let mut cells: Vec<Cell> = Vec::new();
         for trouble in &self.troubles {

@@ -63,7 +63,7 @@ fn with_page(mut document: Document) -> Document {
     document
 }
 
-/// This thread must be in the gateway's namespace.
+/// Requests `path`, from a thread in the gateway's network namespace.
 fn request(path: &str) -> Fallible<TcpStream> {
     let mut stream = TcpStream::connect_timeout(&ADDRESS, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -82,9 +82,9 @@ fn answer(path: &str) -> Fallible<(String, f64)> {
     }
 }
 
-/// Each viewer selects the busiest download flow.
+/// Viewers. Each selects the busiest download flow.
 const VIEWERS: usize = 3;
-/// Pairs of an interval without viewers and one with them.
+/// Pairs of intervals: one without viewers, one with viewers.
 const PAIRS: usize = 16;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time until a new stream is read at its final rate.
@@ -211,7 +211,7 @@ fn while_looked_at(picks: &str, measure: impl FnOnce() -> Used) -> Fallible<(Use
     })
 }
 
-/// The start of a message, which has [`AT_ONCE`] readings.
+/// The start of a message. Each message has [`AT_ONCE`] readings.
 const MESSAGE: &[u8] = b"event: pulse\n";
 const AT_ONCE: u64 = 5;
 

@@ -44,8 +44,8 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
-/// With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's, since the kernel
-/// already counts the Ethernet header.
+/// Commands for HTB. With `overhead 24 mpu 84`, HTB counts the same bytes as the gateway, since the
+/// kernel already counts the Ethernet header.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -110,8 +110,8 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
 
 /// The contests that `fairwire-oracle` runs in User Mode Linux.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
-/// The rate of the link in those contests, bit/s. Nine flows and a flood of twice this rate share
-/// it.
+/// The link's rate in those contests, bit/s. Nine flows and a flood of twice this rate share the
+/// link.
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 

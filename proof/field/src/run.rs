@@ -13,7 +13,7 @@ use fairwire_testbed::program::command;
 use fairwire_testbed::traffic::{HostCounts, Traffic};
 use fairwire_wire::Way;
 
-/// The middle, between the two hosts.
+/// What is between the two hosts.
 #[derive(Clone, Copy, Debug)]
 pub enum Middle<'a> {
     /// The gateway under test.
@@ -45,7 +45,7 @@ pub struct Run {
     waited_before_s: f64,
 }
 
-/// The time from the last connection to the start.
+/// The time from the last connection to the start of the traffic.
 const LEAD: Duration = Duration::from_ms(50);
 
 impl Run {
@@ -117,8 +117,8 @@ impl Run {
         gateway_s + seen.path.waited_ns as f64 / 1e9
     }
 
-    /// The CPU time of the machine in softirqs, where the kernel forwards packets, since the start,
-    /// seconds.
+    /// The machine's CPU time in softirqs since the start, seconds. The kernel forwards packets in
+    /// softirqs.
     pub fn kernel_s(&self) -> f64 {
         KernelTime::now().seconds - self.kernel_before.seconds
     }

@@ -59,8 +59,8 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The bytes of a full TCP segment with timestamps: its payload, and its IP packet.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// Each second is counted separately, since senders leave a part of the link idle while they
-/// recover from losses.
+/// Measured seconds. Each is counted separately, since senders leave part of the link idle while
+/// recovering from losses.
 const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {
@@ -154,7 +154,7 @@ fn request(number: u16) -> [u8; 64] {
 
 /// Several connections keep the link busy while one of them recovers from a loss.
 const CONNECTIONS: usize = 4;
-/// Slow start and its overshoot are over by then.
+/// The time after which slow start and its overshoot are over.
 const SETTLING: Duration = Duration::from_secs(3);
 
 fn receive(port: u16) -> Fallible<()> {

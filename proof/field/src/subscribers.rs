@@ -23,8 +23,9 @@ const SILENT: u32 = 20_000;
 /// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave a part idle while it
 /// repairs losses.
 const USED: f64 = 0.95;
-/// The largest permitted use of a plan, as a fraction. Only the content of the bucket passes beyond
-/// the ceiling. The permitted excess is 15 ms of traffic in the shortest measured interval, 1.5 s.
+/// The largest permitted use of a plan, as a fraction. Only the content of the token bucket may
+/// exceed the ceiling. The permitted excess is 15 ms of traffic in the shortest measured interval,
+/// 1.5 s.
 const NOT_BEYOND: f64 = 1.01;
 /// The permitted range of the bytes that TCP gets beyond its ceiling, as a fraction of the burst.
 /// TCP's start and repairs may cost a tenth. Bytes are counted in slots of 100 ms, each a twentieth

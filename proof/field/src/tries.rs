@@ -29,7 +29,7 @@ pub trait Outcome {
         self.findings().iter().filter(counts).collect()
     }
 
-    /// Are there no [misses](Outcome::misses)?
+    /// True if there are no [misses](Outcome::misses).
     fn holds(&self) -> bool {
         self.misses().is_empty()
     }
@@ -52,12 +52,12 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     })
 }
 
-/// Repeats a test until it passes, up to three times. `is_exact` means that nothing is drawn at
-/// random.
+/// Repeats a test until it passes, up to three times. `is_exact` means that the test uses no random
+/// numbers.
 ///
 /// If a packet is not accounted for, the test fails at once. If the gateway was starved, rate and
-/// delay do not count, and a test with other misses is repeated. Otherwise any miss with `is_exact`
-/// fails at once, since only a defect explains it.
+/// delay do not count, and a test with other misses is repeated. Otherwise `is_exact` makes any
+/// miss fail at once, since only a defect explains it.
 ///
 /// # Errors
 /// The error of `hold`.

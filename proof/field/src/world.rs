@@ -181,7 +181,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
         }
     };
     if wiring.is_router {
-        // Behind NAT the outside has no route to the inside: only the inside has a route.
+        // With NAT, only the inside gets a route to the other side.
         let [own, router] = router_link(side);
         host.add_address(device, Address { ip: own, prefix_bits: 24 })?;
         if side == Way::Upload {
@@ -219,7 +219,7 @@ fn under_address(way: Way) -> IpAddr {
     Ipv4Addr::new(192, 168, 200, 1 + way as u8).into()
 }
 
-/// The side of the gateway that packets in direction `way` come from; the outside is on its left.
+/// The side of the gateway from which packets in direction `way` come. The outside is on the left.
 pub const fn side(way: Way) -> Side {
     match way {
         Way::Download => Side::Left,
@@ -248,7 +248,7 @@ pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
 
-/// The outside network 198.18.0.0/15 is from RFC 2544.
+/// The network that sends in `way`. 198.18.0.0/15 is from RFC 2544.
 fn network(way: Way, is_ipv6: bool) -> Address {
     let (ip, prefix_bits) = match (way, is_ipv6) {
         (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),

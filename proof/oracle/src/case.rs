@@ -95,7 +95,7 @@ impl TypedTolerance {
 }
 
 impl Case {
-    /// Reads the case in `file`, with its traffic from the folder `traffic` next to it.
+    /// Reads the case in `file`. Its traffic is in the folder `traffic` next to `file`.
     ///
     /// # Errors
     /// A file that cannot be read, or an invalid value.
@@ -142,7 +142,7 @@ impl Case {
         lines
     }
 
-    /// The kernel module of the discipline, unless it is always built in.
+    /// The name of the discipline's kernel module. The module may be built in.
     pub fn module(&self) -> String {
         format!("sch_{}", self.kernel.qdisc.split_whitespace().next().unwrap_or_default())
     }
@@ -154,7 +154,7 @@ impl Case {
         if self.kernel.shapes_itself { Duration::ZERO } else { Duration::from_ns(960) }
     }
 
-    /// Our discipline with random draws under `seed`, or the reason why it cannot be built.
+    /// Our discipline with random numbers from `seed`, or the reason why it cannot be built.
     pub fn discipline(&self, seed: u64) -> Result<Box<dyn Discipline>, String> {
         let site = Site {
             rate: RATE,

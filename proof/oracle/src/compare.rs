@@ -108,13 +108,13 @@ pub struct ComparedFigure {
 }
 
 impl ComparedFigure {
-    /// Is the figure within its tolerance? `None` if it has none.
+    /// The verdict on the figure; `None` if it has no tolerance.
     pub fn verdict(&self) -> Option<Verdict> {
         let difference = Value::exact(self.ours - self.kernel);
         self.allowed.map(|allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Mean))
     }
 
-    /// Is the figure within its tolerance, or without a tolerance?
+    /// True if the figure is within its tolerance, or has none.
     pub fn holds(&self) -> bool {
         self.verdict().is_none_or(|verdict| verdict == Verdict::Holds)
     }
@@ -218,7 +218,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// Our discipline under two seeds, one of which takes the place of the kernel.
+    /// Two runs of our discipline under two seeds. The first takes the kernel's place.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

@@ -1,5 +1,5 @@
-//! A flood under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice the
-//! link rate, as in the field's contests. None of our disciplines is compared with them.
+//! Contests under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice
+//! the link rate, as in the contests of `fairwire-field`. Our disciplines are not compared here.
 
 use fairwire_core::Seed;
 use fairwire_stages::linux::contest::{Class, Contest};
@@ -34,7 +34,7 @@ pub static FLOODS: [Flood; 3] = [
 /// The number of runs of each flood.
 pub const RUNS: u64 = 6;
 
-/// Bytes of an IP packet of 1500 bytes with its Ethernet header, as the kernel counts it.
+/// The bytes that the kernel counts for a 1500-byte IP packet with its Ethernet header.
 const FRAME: u32 = 1514;
 const HEADERS: u32 = 14 + 20 + 8;
 

@@ -1,4 +1,4 @@
-//! Frames that carry their packet's number in the trace.
+//! Frames that carry the trace number of their packet.
 
 use crate::trace::Arrival;
 use fairwire_core::Ecn;

@@ -28,7 +28,7 @@ pub struct Result {
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
-/// The time between the set-up and the first packet. Disciplines with timers settle in it.
+/// The time between the set-up and the first packet, in which disciplines with timers settle.
 const PAUSE_NS: u64 = 1_000_000_000;
 /// The time after the last packet, for the queue to empty. The largest buffer holds less than two
 /// seconds.
@@ -107,8 +107,8 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// A packet leaves the discipline and the interface at the same instant, since the guest's virtual
-/// clock does not advance while the kernel works.
+/// Sends `arrivals` and records departures from the interface. Packets leave the discipline at the
+/// same instant, since the virtual clock stops during kernel work.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
     let mut receiving = AfPacket::open(RECEIVING)?;

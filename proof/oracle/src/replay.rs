@@ -7,8 +7,8 @@ use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
-/// A shaper like the kernel's HTB, with a deficit. Unlike `fairwire_core::Server`, it compensates
-/// for a bounded lost time, and polls only while packets wait.
+/// A shaper with a deficit, like the kernel's HTB. Unlike `fairwire_core::Server`, this shaper
+/// compensates for limited lost time, and polls only while packets wait.
 ///
 /// HTB removes an empty class from its list and never polls it, so no kernel discipline under HTB
 /// learns that the link is idle.

@@ -23,7 +23,7 @@ pub struct Finding {
     pub verdict: Option<Verdict>,
     /// The reason, if our discipline was not run.
     pub missing: Option<String>,
-    /// The number of the first run's first packet with different fates in the kernel and here, if
+    /// In the first run, the index of the first packet whose fate differs from the kernel's, if
     /// any.
     pub first_apart: Option<usize>,
     /// The figures; empty if our discipline was not run.
@@ -49,7 +49,7 @@ impl Finding {
         Finding { verdict: Some(Verdict::NotTestable), missing, ..Self::without(case) }
     }
 
-    /// The finding of a case whose discipline could not be built, and why.
+    /// The finding of a case whose discipline cannot be built because of `why`.
     pub fn not_built(case: &Case, why: &str) -> Finding {
         let missing = Some(format!("NOT BUILT: {why}"));
         Finding { verdict: Some(Verdict::Fails), missing, ..Self::without(case) }
@@ -69,7 +69,7 @@ impl Finding {
         }
     }
 
-    /// Does the finding need attention?
+    /// Is the verdict [`Verdict::Fails`]?
     pub fn is_bad(&self) -> bool {
         self.verdict == Some(Verdict::Fails)
     }

@@ -1,6 +1,6 @@
-//! Compares netem's faults with those of our wire, from the same settings.
+//! Compares netem's faults with our wire's, from the same settings.
 //!
-//! The two draw different random numbers, so fractions and moments are compared, with their
+//! Netem and our wire use different random numbers, so fractions and moments are compared, with
 //! standard errors.
 
 use fairwire_core::{Duration, Fate, Seed, Time, Wire, WireLaw};
@@ -73,7 +73,7 @@ pub static WIRES: [Faulty; 7] = [
     },
 ];
 
-/// Jitter with the function `quantile`, which maps a fraction of the packets to nanoseconds.
+/// Jitter with the quantile function `quantile`, in nanoseconds.
 fn jitter(quantile: fn(f64) -> f64) -> Faults {
     let steps = 16_384; // the size of netem's table
     let of = |step| quantile((f64::from(step) + 0.5) / f64::from(steps)) as u64;
@@ -91,16 +91,16 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// The time measured. At one packet per millisecond, a fraction of 20 % has a relative standard
 /// error of 0.4 %.
 const MEASURED: Duration = Duration::from_secs(250);
-/// Our wire carries this many times the kernel's number of packets, so that chance in our results
-/// adds little to the error.
+/// Our wire carries this many packets per packet of the kernel, so random variation in our results
+/// adds little error.
 const OURS_PER_KERNELS: u64 = 8;
 const BYTES: u32 = 125;
 const UDP_HEADERS: u32 = 28;
-/// The tolerance of a figure, relative to ours.
+/// The allowed difference, relative to our value.
 const ALLOWED: f64 = 0.02;
-/// The delay from which a packet is considered held back by [`Faults::reorder`].
+/// A packet with a longer delay was held back by [`Faults::reorder`].
 const IS_LATE_NS: u64 = 1_250_000;
-/// The number of pieces of a run from which a standard error is estimated.
+/// The number of pieces into which a run is divided to estimate standard errors.
 const PIECES: usize = 200;
 
 /// The measures compared.
@@ -142,7 +142,7 @@ impl Figure {
         self.kernel / self.ours - 1.0
     }
 
-    /// Do the two values agree within 2 %?
+    /// Holds if both values agree within 2 %.
     pub fn verdict(&self) -> Verdict {
         judge(Value::exact(self.difference()), Allowed::near(0.0, ALLOWED), Rule::Mean)
     }

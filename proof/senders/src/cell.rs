@@ -8,13 +8,13 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The axis whose value names a controller.
+/// The end of a controller axis's key.
 const CONTROL: &str = ".control";
 
 /// One cell: a sender over a wire.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The plan: its file's name without the extension.
+    /// The plan's file name without the extension.
     pub plan: String,
     /// The name within the plan: the controller, the fault, and the other axes.
     pub name: String,

@@ -6,9 +6,9 @@
 //! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do the same, but Debian's is built without it.
 //!
 //! User Mode Linux reads the time with `clock_gettime`, sets its only timer with `timer_settime`,
-//! and idles in `sigsuspend` until that timer's SIGALRM. This library replaces these functions.
-//! They pass every call on until the guest creates a file called [`STARTS`], since a booting kernel
-//! waits in loops for real time to pass.
+//! and idles in `sigsuspend` until that timer's SIGALRM. This library replaces these functions. A
+//! booting kernel waits in loops for real time, so calls are passed on until the guest creates a
+//! file called [`STARTS`].
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use libc::{c_char, c_int, c_long, c_uint, itimerspec, sigset_t, timer_t, timespec};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 /// `fairwire_stages::linux::guest`.
 const STARTS: &[u8] = b"/virtual-clock-starts";
 /// The step of the guest's clock, in nanoseconds (TIMER_MULTIPLIER). Timers expire only at such
-/// steps. Between steps, a timer could expire before the guest's clock shows the timer's time.
+/// steps, since the guest's clock would otherwise still show an earlier time.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn timer_settime(
     0
 }
 
-/// Writes 1 ns if the timer is set, and otherwise 0, which is enough for the idle loop.
+/// Writes 1 ns if the timer is set, and otherwise 0. The idle loop needs no more.
 ///
 /// # Safety
 /// As for timer_gettime(2).
@@ -89,8 +89,8 @@ pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -
     0
 }
 
-/// Idles. If the timer is set, the virtual clock jumps to the timer's expiry, and the signal
-/// arrives at once.
+/// Idles. If the timer is set, the virtual clock jumps to the timer's expiry, and SIGALRM arrives
+/// at once.
 ///
 /// # Safety
 /// As for sigsuspend(2).
@@ -123,8 +123,8 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
 }
 
 const NT_X86_XSTATE: usize = 0x202;
-/// A buffer for the complete state, which is 11 KiB with AMX. The guest's stacks are too short for
-/// it. One buffer is enough, since the guest's kernel has one thread.
+/// A buffer for the processor's extended state: 11 KiB with AMX, too much for the guest's stacks.
+/// One buffer is enough, since the guest's kernel has one thread.
 static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 /// The C library's `ptrace`, cached since each system call of the guest calls it.
 static PTRACE: AtomicUsize = AtomicUsize::new(0);

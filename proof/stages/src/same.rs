@@ -1,5 +1,4 @@
-//! Finds the counterpart of a discipline in another program, in the stage's table, by the type of
-//! the discipline's parameters.
+//! Finds a discipline's counterpart in another program, by the type of the discipline's parameters.
 
 use fairwire_core::Limit;
 use fairwire_core::units::Amount;
@@ -10,8 +9,8 @@ use fairwire_laws::scheduler::service::Service;
 use fairwire_laws::spec::Quantity;
 use std::any::Any;
 
-/// A row of a table. If the parameters of `part` have type `S`, returns the result of `same` for
-/// them at `site`.
+/// If the parameters of `part` have type `S`, returns the result of `same` for these parameters at
+/// `site`.
 pub(crate) fn row<S: 'static, R>(
     part: &dyn Part,
     site: &Site<'_>,
@@ -21,8 +20,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// The limit of a queue in order of arrival; `None` for other orders, which droppers of other
-/// programs lack.
+/// A queue's limit; `None` unless packets leave in order of arrival, the only order of other
+/// programs' droppers.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,

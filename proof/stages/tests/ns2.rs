@@ -152,7 +152,7 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((names.len(), names[0], names[9]), (10, "tcp.1", "udp.1"));
     let (udp, link) = (&run.flows[9], &run.links[0]);
     assert_eq!(udp.offered_bps, Some(3e6));
-    // The throughput is at most the rate sent, with one packet more or less in 15 s.
+    // The throughput is at most the sending rate plus one packet in 15 s.
     assert!(udp.throughput_bps > 2e6 && udp.throughput_bps < 3.001e6, "{udp:?}");
     assert!((udp.goodput_bps / udp.throughput_bps - 524.0 / 552.0).abs() < 1e-9, "{udp:?}");
     let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
@@ -216,7 +216,7 @@ fn a_stopped_or_killed_run_ends_at_once_and_leaves_no_process() {
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The variable with which this test starts itself again, to run the long contest until killed.
+/// The environment variable of the test's second process, which runs the long contest until killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]

@@ -49,8 +49,8 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Packets of five flows. Flow 0 sends half of them, and the even flows have ECN. Between pauses,
-/// they arrive at 1.4 times the link's rate.
+/// Packets of five flows, half from flow 0. Even-numbered flows have ECN. Between pauses, packets
+/// arrive at 1.4 times the link's rate.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);

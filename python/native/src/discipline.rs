@@ -39,10 +39,10 @@ impl Signals for Happened {
 ///
 /// `discipline`: a name in `fairwire.disciplines()`; a scheduler and a dropper such as "drr+faba";
 /// a dict with parameters such as `{"red": {"gentle": False}}`; or your own subclass of
-/// `fairwire.Dropper` or `fairwire.Queue`. A method raises the exceptions of the class that it
-/// calls. `rate`: the link's rate, such as "10 Mbit/s". `buffer`: its size, such as "100 packets",
-/// "64 kB", "50 ms". `packet`: bytes of a typical packet, for laws that count packets. Times are in
-/// seconds and never decrease. Packets are numbered from 0, in the order of arrival.
+/// `fairwire.Dropper` or `fairwire.Queue`. A method raises the exceptions of your class. `rate`:
+/// the link's rate, such as "10 Mbit/s". `buffer`: the buffer's size, such as "100 packets", "64
+/// kB", "50 ms". `packet`: bytes of a typical packet, for disciplines that count packets. Times are
+/// in seconds and never decrease. Packets are numbered from 0, in the order of arrival.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Discipline {
     name: String,
@@ -70,8 +70,8 @@ impl Discipline {
         what(&mut self.inside(py))
     }
 
-    /// Locks the state. Python's lock is released meanwhile, so the thread that holds the state can
-    /// continue in a Python class.
+    /// Locks the state, releasing Python's lock while waiting. So the thread that holds the state
+    /// can continue in a Python class.
     fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
         self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }

@@ -124,8 +124,8 @@ impl Episode {
         Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
     }
 
-    /// Changes the scenario from now on. Takes a path and a value, or a dict from paths to values
-    /// to apply together, with the keys and the errors of `Scenario.set`.
+    /// Changes the scenario from now on. Takes a path and a value, or a dict of changes to apply
+    /// together. Keys and errors are those of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
     /// changed. Any other change needs a new episode, and raises ScenarioError. If a discipline can

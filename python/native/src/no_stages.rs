@@ -1,4 +1,4 @@
-//! The stages without Linux, where only the simulator is available.
+//! Stages on systems other than Linux: only the simulator.
 
 use crate::contest::Done;
 use crate::own::{Classes, Observed, Stop};

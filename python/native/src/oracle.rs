@@ -63,14 +63,14 @@ pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
 }
 
 /// The reference page, in Markdown, of a discipline, a marker, a controller, a source, a network or
-/// a parameter such as "lambda2". It has the function, the parameters with unit, range and default,
+/// a parameter such as "lambda2". The page has a summary, parameters with unit, range and default,
 /// the source, and an example.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {
         Ok(page) => {
             let text = page.markdown();
-            // The page begins with a comment on its origin, which is of no use to a reader.
+            // Removes the page's initial comment on its origin.
             let rest = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
             Ok(rest.map_or(text.as_str(), |(_, page)| page.trim_start()).to_owned())
         }
@@ -95,7 +95,7 @@ struct PartRow {
     kind: &'static str,
     /// The name, as typed in scenarios.
     name: &'static str,
-    /// The function, in one sentence.
+    /// A summary in one sentence.
     summary: &'static str,
     /// The paper or RFC, with its section; empty if there is none.
     source: &'static str,
@@ -127,7 +127,7 @@ struct SampleRow {
     name: &'static str,
     /// Its family.
     family: String,
-    /// The function, in one sentence.
+    /// A summary in one sentence.
     summary: &'static str,
     /// The state that the discipline keeps.
     state: &'static str,

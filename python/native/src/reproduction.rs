@@ -1,4 +1,4 @@
-//! The reproduced exhibits of papers, as tables.
+//! Reproduced figures and tables of papers.
 
 use crate::contest::{Progress, while_looking};
 use crate::error::scenario_error;
@@ -21,7 +21,7 @@ use std::time::SystemTime;
 
 /// The figures and tables of papers on fair sharing, which `run` reproduces.
 ///
-/// `cache`: should finished runs be kept, and earlier runs used? They are stored with those of the
+/// `cache`: True to keep finished runs and use earlier ones. Runs are stored with those of the
 /// command `fairwire reproduce`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Reproduction {
@@ -287,7 +287,7 @@ impl Exhibit {
     }
 
     /// One row per number: our mean over the seeds with its 95 % interval, the paper's number, and
-    /// the verdict. Printed numbers without one of ours come last.
+    /// the verdict. Numbers that only the paper has come last.
     #[getter]
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// The recorded tables, by the names of their properties.
+    /// The recorded tables, by the property that returns each.
     watched: BTreeMap<String, Table>,
 }
 
@@ -163,7 +163,7 @@ impl Result {
         Table::of_runs(records::table(rows), &["discipline", "measure"], stages)
     }
 
-    /// One row per run and measure of the summary: the values from which its means come.
+    /// One row per run and measure of the summary: the values that the summary averages.
     #[getter]
     fn measures(&self) -> PyResult<Table> {
         let summaries = &self.report.summary;

@@ -24,11 +24,11 @@ enum Source {
 
 /// A checked scenario: flows, shared links, disciplines and seeds.
 ///
-/// `Scenario({...})` takes a dict with the keys of a scenario file, or the file's text in TOML. The
-/// dict may omit the same keys as the file. `Scenario.load(path)` reads a file. A scenario never
-/// changes: `set` returns another scenario. A pickled scenario is parsed again when loaded.
+/// `Scenario({...})` takes a dict with the keys of a scenario file, or the file's text in TOML.
+/// Both have the same optional keys. `Scenario.load(path)` reads a file. A scenario never changes:
+/// `set` returns another scenario. A pickled scenario is parsed again when loaded.
 ///
-/// Raises ScenarioError, with the command's message.
+/// Raises ScenarioError, with the message of the command `fairwire`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Scenario {
     source: Source,

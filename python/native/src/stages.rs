@@ -69,7 +69,7 @@ impl On {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Calls `note` with the fraction done.
+    /// Runs `scenario`; `note` gets the progress.
     pub(crate) fn run(
         &self,
         scenario: &Scenario,
@@ -89,8 +89,7 @@ impl On {
             runs.retain(|run| observed.keeps(run));
             Ok(runs)
         };
-        // Only building a discipline shows whether a stage can run it, so disciplines are built in
-        // the scope of their classes.
+        // A stage checks a discipline by building the discipline, so the classes must be in scope.
         let done = own::within(classes, &Arc::<Run>::default(), || {
             Stages { all: &all, are_named: true }.run(scenario, stop.flag(), &mut run_on)
         });

@@ -52,7 +52,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// If the values of an axis have a common unit, they become numbers in this unit.
+    /// Converts `table`. The values of an axis become numbers if [`unit_of`] finds a unit.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The maximum number of rows shown of a table, in HTML and in text.
+/// The maximum number of rows of a table shown in HTML.
 const SHOWN: usize = 20;
 const SHOWN_AS_TEXT: usize = 8;
 /// The width of a line of text, in columns.

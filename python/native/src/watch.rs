@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The most flows with recorded one-way delays. Each has a histogram of 60 kB.
+/// The maximum number of flows with one-way delays. Each has a 60 kB histogram.
 const MAX_ONE_WAY: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -384,7 +384,7 @@ struct Happened<'a> {
     ecn: &'a str,
     /// Why the packet was dropped or marked.
     cause: Option<&'a str>,
-    /// The link with a queue to which the event belongs; empty for events at the ends of the path.
+    /// The queued link of the event; empty for events at the ends of the path.
     link: Option<&'a str>,
     /// For data, the number of the segment, from 0; for an acknowledgement, the number of the next
     /// segment expected.

@@ -12,7 +12,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 #[derive(Debug)]
 pub(crate) struct HugePages;
 
-/// The size from which a piece comes from the kernel. Smaller pieces do not fill a huge page.
+/// The minimum size of a piece from the kernel. Smaller pieces do not fill a huge page.
 const LARGE: usize = HUGE;
 
 /// The size of a huge page on x86-64 and most other machines with 4 KiB pages.

@@ -37,7 +37,7 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The rest of the command, if it takes `rest`. The elapsed time gives the fraction that is
+    /// The rest of the command, which takes the time `rest`. The elapsed time gives the fraction
     /// done.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();

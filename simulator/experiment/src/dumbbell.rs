@@ -18,7 +18,7 @@ pub struct Dumbbell {
     /// The link's rate, counting IP packets. If the rate changes, this is the rate that disciplines
     /// assume.
     pub rate: Rate,
-    /// The law by which the rate changes, from the start of the run.
+    /// The changes of the rate, from the start of the run.
     pub law: RateLaw,
     /// The link's one-way delay, without faults.
     pub delay: Duration,
@@ -100,7 +100,7 @@ const MIN_SEGMENT: u32 = 48;
 const MAX_PACKET: u32 = 1500;
 /// The maximum number of senders, each of which needs a thread at either end.
 const MAX_SENDERS: usize = 1000;
-/// The limit of a user-space gateway on one core.
+/// A user-space gateway's maximum rate on one core, bit/s.
 const MAX_RATE: u64 = 10_000_000_000;
 const MAX_RTT: Duration = Duration::from_secs(2);
 const MAX_DURATION: Duration = Duration::from_secs(3600);
@@ -235,8 +235,8 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
     steps(law, duration)?.iter().map(given).collect()
 }
 
-/// Checks that no group stops early, because all flows on `stage` send until the end. `group` has a
-/// `stop` or `on`; `None` if no group has.
+/// Checks that no group stops early, because all flows on `stage` send until the end. `group` is a
+/// group with a `stop` or `on`, if any.
 ///
 /// # Errors
 /// If there is such a group.
@@ -247,7 +247,7 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     })
 }
 
-/// Checks that the link has no device behind its discipline, which `stage` does not support.
+/// Checks that the link has no device behind its discipline, because `stage` supports no devices.
 ///
 /// # Errors
 /// If the link has a device.
@@ -378,7 +378,7 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun>
 /// The smallest datagram in bytes, which contains a number and a time.
 const MIN_UDP: u32 = UDP_HEADERS + fairwire_testbed::traffic::HEAD_BYTES as u32;
 
-/// The longest IP packet, which determines the length of TCP segments.
+/// The longest IP packets of TCP and of UDP.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mtu {
     tcp: Option<u32>,

@@ -115,7 +115,7 @@ pub struct Series<'a> {
     pub link: &'a str,
     /// Its rate.
     pub rate: Rate,
-    /// The law by which the link's rate changes, from the start.
+    /// The changes of the link's rate, from the start.
     pub law: &'a RateLaw,
     /// The senders.
     pub senders: &'a [Sender],

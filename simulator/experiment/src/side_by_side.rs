@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stages<'a> {
     /// The stages in the order of results. The first is the reference for the others.
     pub all: &'a [&'a dyn Stage],
-    /// Do results name the stages? Not if the simulator runs by default.
+    /// True if results name stages; false if the simulator runs by default.
     pub are_named: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Stages<'a> {
         SideBySide { report, left_out: left, failed, expected }
     }
 
-    /// The runs of a discipline are adjacent, in the order of the stages.
+    /// The report. A discipline's runs are adjacent, in the order of the stages.
     fn report(self, scenario: &Scenario, mut outcome: Outcome, notes: Vec<String>) -> Report {
         let names: Vec<&str> = self.names().collect();
         let mut agreement = Vec::new();

@@ -90,7 +90,7 @@ pub struct CannotRun {
     pub given: String,
     /// The plans that the stage can run, or a remedy for what the machine lacks.
     pub allowed: String,
-    /// Is only this machine at fault, so that another may run the plan?
+    /// True if only this machine is at fault: another may run the plan.
     pub is_machines: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct LinkView {
     /// The median wait before transmission, in seconds, of the packets that left in the interval;
     /// on a real link, in the last second.
     pub wait_p50_s: f64,
-    /// The 99th percentile of the waits of which `wait_p50_s` is the median, in seconds.
+    /// The 99th percentile of the same waits, in seconds.
     pub wait_p99_s: f64,
     /// Packets that the link's queue dropped, since the start.
     pub dropped: u64,

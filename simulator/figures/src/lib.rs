@@ -104,7 +104,7 @@ fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
-/// A note with the number of values that cannot be drawn, because gaps could be mistaken for zero.
+/// A note that counts the values that cannot be drawn. Without it, gaps could be mistaken for zero.
 fn left_out(panels: &[Panel]) -> Option<String> {
     let lost = |panel: &Panel| {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));

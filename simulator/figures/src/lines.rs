@@ -8,7 +8,7 @@ use crate::panel::{Kind, Line, Mark, Panel};
 use crate::style::{Setting, escaped};
 
 const RADIUS: f64 = 3.6;
-/// The radius of a published point, which is a ring around ours.
+/// The radius of a published point: a ring around our point.
 const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// A line with more marks than this has small marks, and intervals without caps.
@@ -116,7 +116,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The range of the line over draws of the settings that the paper leaves open, as an outline.
+/// The outline of the line's range over random choices of the settings that the paper does not
+/// print.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =

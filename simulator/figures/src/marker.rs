@@ -1,4 +1,4 @@
-//! Markers, with a separate shape for each colour, so that colour alone never identifies a line.
+//! Markers. The shape differs by colour, so that readers need not rely on colour alone.
 
 use crate::layout::Place;
 use crate::panel::Line;
@@ -12,8 +12,8 @@ pub(super) fn stroke(line: &Line) -> String {
     if line.is_limit { "limit".into() } else { format!("line s{}", class(line)) }
 }
 
-/// The dashes of `line`. They also distinguish lines of the same colour, if there are more lines
-/// than colours.
+/// The dash pattern of `line`. If there are more lines than colours, colours repeat with another
+/// pattern.
 pub(super) fn dash(line: &Line) -> &'static str {
     match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {
         (false, false) => "",
@@ -45,7 +45,7 @@ pub(super) fn rhombus(at: Place, r: f64) -> [Place; 4] {
     [at.by(0.0, -r), at.by(r, 0.0), at.by(0.0, r), at.by(-r, 0.0)]
 }
 
-/// The corners of a triangle, which points up, or down if `up` is negative.
+/// The corners of a triangle. It points up, unless `up` is negative.
 pub(super) fn triangle(at: Place, r: f64, up: f64) -> [Place; 3] {
     [at.by(0.0, -1.25 * up), at.by(1.15 * r, 0.8 * up), at.by(-1.15 * r, 0.8 * up)]
 }

@@ -61,8 +61,8 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and the half-width of its interval, in `unit`, both rounded to the interval's second
-/// significant digit; further digits are chance. `None` if the interval is zero or not a number.
+/// A mean and the half-width of its interval, in `unit`. Both are rounded to the half-width's
+/// second significant digit. `None` if the half-width is 0, not finite, or rounding error.
 pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
     spread_in(mean, half, unit, letter)
 }
@@ -76,7 +76,7 @@ fn spread_in(mean: f64, half: f64, unit: f64, letter: &str) -> Option<String> {
     })
 }
 
-/// Like [`spread`], in a power of ten, such as `3.87e7 ± 0.56e7`.
+/// Like [`spread`], but with a power of ten: `3.87e7 ± 0.56e7`.
 pub fn spread_in_power(mean: f64, half: f64, power: i32) -> Option<String> {
     let letter = if power == 0 { String::new() } else { format!("e{power}") };
     spread_in(mean, half, 10f64.powi(power), &letter)

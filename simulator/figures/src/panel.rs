@@ -25,8 +25,8 @@ pub struct Panel {
     /// The seed of the curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// The `x` at which measuring begins, if later than the start. A vertical line marks it, and
-    /// earlier data may leave the plot. For [`Kind::Time`].
+    /// The `x` at which measuring begins, if later than the start. A vertical line marks it. The
+    /// plot may omit earlier data. For [`Kind::Time`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
@@ -37,8 +37,8 @@ impl Panel {
         matches!(self.kind, Kind::Table | Kind::Grid)
     }
 
-    /// The position of `value` from 0 to 1, on the scale of the vertical axis: between the ends of
-    /// its range or, without a range, between the extreme values.
+    /// The position of `value` on the vertical axis's scale. 0 and 1 are the ends of the range or,
+    /// without a range, the smallest and largest `y`.
     pub fn shade(&self, value: f64) -> f64 {
         let values = || self.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
         let [low, high] = self.y.range.unwrap_or_else(|| {
@@ -59,7 +59,7 @@ pub struct Reference {
     pub y: f64,
     /// Its label.
     pub label: String,
-    /// The range that the paper claims, if it names one.
+    /// The range of values that the paper claims, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub band: Option<[f64; 2]>,
 }
@@ -149,11 +149,10 @@ pub struct Mark {
     /// paper's marks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_half_width: Option<f64>,
-    /// The smallest and the largest `y` over draws of the settings that the paper leaves open, if
-    /// recorded.
+    /// The smallest and the largest `y` over choices of settings that the paper omits, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
-    /// For the paper's marks: the distance from our mark that the claim allows.
+    /// For the paper's marks: the maximum distance from our mark for agreement.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
 }

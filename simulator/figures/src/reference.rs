@@ -1,5 +1,5 @@
-//! The paper's references for an entire panel: a horizontal line, and a shaded band if the paper
-//! claims one.
+//! Draws values that the paper names for a panel: a horizontal line, and a band for a claimed
+//! range.
 
 use crate::axis::can_show;
 use crate::layout::Plot;

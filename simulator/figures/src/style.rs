@@ -65,7 +65,7 @@ pub fn sheet() -> String {
         |pair| pair.1,
         &Theme { text: "#e8ebf0", faint: "#a3acba", grid: "#2a303b", edge: "#2c323d" },
     );
-    // Paper is light even if the screen is dark.
+    // Only screens use the dark colours; paper is light.
     sheet += &format!("{light}\n  @media screen and (prefers-color-scheme: dark) {{{dark}\n  }}\n");
     sheet
 }
@@ -127,9 +127,9 @@ pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String>
 mod tests {
     use super::*;
 
-    /// Matrices from linear RGB to perceived colours: for full colour vision, then without each
-    /// kind of cones. Source: Machado, Oliveira and Fernandes, "A physiologically-based model for
-    /// simulation of color vision deficiency", 2009, severity 1.0.
+    /// Matrices from linear RGB to perceived colours: with all cones, then with each kind missing.
+    /// Source: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of
+    /// color vision deficiency", 2009, severity 1.0.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

@@ -15,7 +15,7 @@ const GAP: f64 = 22.0;
 const MAX_NAME: usize = 30;
 /// The colour strengths of a grid's smallest and largest values. Text is readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
-/// The number of steps of the colour scale, and their width.
+/// The number of steps of the colour scale.
 const STEPS: u32 = 6;
 const STEP: f64 = 14.0;
 
@@ -50,7 +50,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
         }
     }
     if panel.kind == Kind::Grid {
-        // Cells have equal widths, so that colours are compared rather than areas.
+        // With equal widths, readers compare the colours of cells, not their areas.
         let most = letters.iter().copied().max().unwrap_or(0);
         letters.fill(most);
     }
@@ -200,8 +200,7 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// The number in a cell, rounded on a linear axis to what colours can show: a hundredth of the
-/// range.
+/// A cell's number. With a linear axis and a range, it is rounded to a hundredth of the range.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

@@ -1,4 +1,4 @@
-//! A description of the running contest, as data for the page.
+//! A description of a player's runs, as data for the page.
 
 use crate::player::SAMPLE;
 use crate::recorder::{FlowAbout, Recorded};

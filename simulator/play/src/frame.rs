@@ -1,20 +1,20 @@
 //! The state of all runs, and their samples since the previous frame.
 
-/// The state of every side.
+/// The state of every run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// The simulated time, seconds.
     pub now_s: f64,
     /// Have all runs ended?
     pub is_over: bool,
-    /// The sides, in the order of their disciplines.
+    /// The runs, in the order of their disciplines.
     pub sides: Vec<SideFrame>,
 }
 
-/// The state under one discipline.
+/// The state of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideFrame {
-    /// The samples since the last frame, one for each [`SAMPLE`](crate::SAMPLE) of time.
+    /// The samples since the last frame, at intervals of [`SAMPLE`](crate::SAMPLE).
     pub samples: Vec<Sample>,
     /// The mean rates of each flow over the last second.
     pub levels: Vec<Level>,
@@ -31,8 +31,8 @@ pub struct Sample {
     pub waiting_bytes: f64,
     /// The rate of the link, bit/s.
     pub link_bps: f64,
-    /// The mean queueing delay of the packets that left, seconds. It and both percentiles are NaN
-    /// if none left.
+    /// The mean queueing delay of the packets that left, seconds. All three delays are NaN if no
+    /// packet left.
     pub wait_mean_s: f64,
     /// The median of the queueing delays, seconds.
     pub wait_p50_s: f64,
@@ -47,14 +47,13 @@ pub struct Sample {
 /// The measurements of a flow in an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// The rate at which the flow leaves the last queued link of its path, bit/s on the wire.
+    /// The flow's rate after the last link with a queue on its path, bit/s on the wire.
     pub rate_bps: f64,
     /// The rate that the flow offers to the first queue, bit/s on the wire.
     pub offered_bps: f64,
     /// Its packets dropped.
     pub dropped: f64,
-    /// The flow's congestion window, segments; NaN without one. With several connections, the sum
-    /// of their windows.
+    /// The sum of the congestion windows of the flow's connections, segments; NaN if none has one.
     pub window: f64,
 }
 
@@ -78,9 +77,9 @@ impl Frame {
     /// Encodes everything as numbers of 64 bits, least significant byte first:
     ///
     /// - the time; then 1 if all runs have ended, or else 0; then the number of sides;
-    /// - for each side: the numbers of flows, of causes and of samples;
-    /// - then, for the same side: three numbers for the level of each flow, and the numbers of each
-    ///   sample, in the order of its fields.
+    /// - for each side: how many flows, causes and samples follow;
+    /// - then, for the same side: three rates of each flow, and the values of each [`Sample`] in
+    ///   the order of its fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];
         for side in &self.sides {

@@ -6,7 +6,7 @@ use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Relati
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// The complete runs that verdicts need: under every discipline and seed of a scenario.
+/// The complete runs so far. Verdicts need one for every discipline and seed.
 #[derive(Default)]
 pub(crate) struct Judging {
     runs: Vec<RunRecord>,
@@ -35,7 +35,7 @@ pub(crate) fn pairs(scenario: &Scenario) -> Vec<(usize, u64)> {
     (0..spec.disciplines.len()).flat_map(of).collect()
 }
 
-/// A complete run, without observation.
+/// Makes an unobserved, complete run.
 pub(crate) fn whole(
     scenario: &Scenario,
     discipline: usize,

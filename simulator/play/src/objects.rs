@@ -1,7 +1,7 @@
 //! Disciplines and links that a page's program drives packet by packet.
 //!
-//! Each is an object with a number, which is valid until the message `free`. Times are in
-//! nanoseconds. A time earlier than a previous one counts as the latest time so far.
+//! Each has a number, which is valid until the message `free`. Times are in nanoseconds. A time
+//! earlier than a previous one counts as the latest time so far.
 
 use crate::player::PlayError;
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The time between two samples.
 pub const SAMPLE: Duration = Duration::from_ms(10);
-/// The maximum number of flows, because each is a line in a picture.
+/// The maximum number of flows. A picture has a line for each.
 pub const MAX_FLOWS: usize = 300;
 const MAX_SIDES: usize = 2;
 
@@ -191,7 +191,7 @@ impl Player {
         }
     }
 
-    /// The records of the runs after their end, equal to those of `fairwire run` bit for bit.
+    /// The records of complete runs, bit for bit as from `fairwire run`; `None` before the end.
     pub fn records(&self) -> Option<Vec<RunRecord>> {
         self.sides.iter().map(|side| side.live.record()).collect()
     }

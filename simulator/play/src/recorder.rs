@@ -1,4 +1,4 @@
-//! The observer of a run, which keeps counts per interval until they are fetched.
+//! The observer of a run. It keeps samples until a frame takes them.
 
 use crate::frame::{FlowSample, Level, Sample};
 use crate::player::SAMPLE;
@@ -8,7 +8,7 @@ use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The number of samples over which an average is taken: those of one second.
+/// The number of samples in one second, over which rates are averaged.
 const WINDOW: usize = 100;
 
 /// A flow, named as in its record. Several connections may form one flow.
@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
     pub(crate) flows: Vec<FlowAbout>,
     pub(crate) links: usize,
     flow_of: Vec<usize>,
-    /// Since the last sample: drops by cause at the first link, and bytes offered by each flow.
+    /// Drops at the first link since the last sample, by cause.
     dropped: [u64; Cause::ALL.len()],
     offered: Vec<u64>,
     /// The last second.
@@ -87,8 +87,8 @@ impl Recorded {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // Drops and offered bytes are counted at the first link. Acknowledgements may pass it too,
-        // but are not offered bytes.
+        // Only the first link counts. It may also carry acknowledgements, which are not offered
+        // bytes.
         if event.link != Some(0) {
             return;
         }

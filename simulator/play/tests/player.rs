@@ -76,8 +76,8 @@ fn a_frame_has_departures_and_drops() {
             .flat_map(|sample| &sample.flows)
             .map(|flow| flow.rate_bps * 0.01)
             .sum();
-        // The link is never idle in the last second, so 2 Mbit leave, give or take a packet at
-        // either end.
+        // The link is busy throughout the last second, so it sends 2 Mbit, with an error of about
+        // one packet.
         assert!((1.99e6..=2.01e6).contains(&bits), "{bits}");
         let of_causes: f64 = side.samples.iter().flat_map(|sample| &sample.dropped).sum();
         let of_flows: f64 =
@@ -140,7 +140,7 @@ fn a_rate_changes_during_a_run_and_changes_that_need_a_new_run_are_refused() {
             .flat_map(|sample| &sample.flows)
             .map(|flow| flow.rate_bps * 0.01)
             .sum();
-        // 1 Mbit leaves in the last second, give or take a packet at either end.
+        // In the last second, 1 Mbit leaves, give or take about one packet.
         assert!((0.99e6..=1.01e6).contains(&bits), "{bits}");
     }
     assert!(player.about()["toml"].as_str().is_some_and(|toml| toml.contains("1 Mbit/s")));
@@ -184,8 +184,7 @@ fn expectations_are_judged_on_all_seeds_of_the_current_scenario() {
     let outcome = scenario::run_all(&plain, 1, &|_| {}, &stop).expect("it runs");
     let mean = scenario::report(&plain, outcome).summary[0].measures["drop_fraction"].mean;
     assert_eq!(judged["judgements"][1]["mean"], json!(mean));
-    // The result includes the lesson's measure, although a summary includes it only if the scenario
-    // names it.
+    // The result includes the lesson's measure.
     call("advance", &json!({ "to_s": 5 }));
     assert!(call("result", &json!({}))[0]["measures"]["drop_fraction"].as_f64() > Some(0.0001));
     call("set", &json!({ "set": ["link.rate=\"100 Mbit/s\""] }));

@@ -13,8 +13,8 @@ use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
-/// The maximum window of an estimate, in packets. Park and Choi 2003 use 10; at 1 Mbit/s, 65 536
-/// packets take minutes. `docs/scenario/senders.md` states this maximum too.
+/// The maximum window of an estimate, in packets. Park and Choi 2003 use 10. At 1 Mbit/s, this
+/// maximum lasts minutes. `docs/scenario/senders.md` states it too.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
@@ -75,7 +75,7 @@ impl AggregateSpec {
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Any seed may be used, because no random number is drawn.
+    /// Checks the aggregate. Seed 0 is arbitrary: nothing random is used.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
@@ -114,7 +114,7 @@ fn check_marker(marker: &MarkerChoice, path: &str, site: &Site<'_>) -> Result<()
     })
 }
 
-/// The characters of the aggregates' names have already been checked.
+/// Checks the aggregates, except the characters of their names.
 pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     for (at, flow) in spec.flow.iter().enumerate() {
         let Some(name) = &flow.aggregate else { continue };
@@ -143,7 +143,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         }
         aggregate.check(&path, spec, topology)?;
     }
-    // Without aggregates the `[marker]` tables are still checked, at the first queue.
+    // Without aggregates, the `[marker]` tables are checked at the first queue.
     match (&*spec.aggregate, topology.queues.first()) {
         ([], Some(queue)) => {
             let packet_bytes = topology.passing[0].packet_bytes;
@@ -159,7 +159,7 @@ pub(crate) fn plans(
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // Each route of a group has one plan.
+    // Indices of a group's plans, one per route.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()

@@ -28,11 +28,11 @@ pub struct AggregateSpec {
 }
 
 /// How the fraction of marked packets in profile is estimated where the aggregate leaves the
-/// network, and which estimates make its marker change its target.
+/// network. Markers may use the estimate to change their target.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
-    /// Does the estimate change with each packet in profile, or once per window of such packets?
+    /// When the estimate changes: with each packet in profile, or once per window of such packets.
     /// Default: "sliding".
     pub cadence: Option<CadenceSpec>,
     /// The window: the number of latest packets in profile whose marks are counted. Default: 10.

@@ -13,8 +13,8 @@ use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
 /// The plan of one run; `None` if the set-up was stopped. Random streams are named after flows and
-/// links, so every discipline meets the same traffic under the same seed, and an additional flow
-/// does not affect others.
+/// links. So every discipline meets the same traffic under a seed. An additional flow does not
+/// change other streams.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -106,8 +106,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Checks the `[discipline.<name>]` tables, including values that all of `uses` override. The site
-/// is the first queue where the compared disciplines work, or else the first queue.
+/// Checks the `[discipline.<name>]` tables, including values that all of `uses` override. The check
+/// assumes the first queue with a compared discipline, or else the first queue.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,
@@ -124,7 +124,7 @@ fn site<'a>(topology: &Topology, at: usize, seed: Seed, stream: &'a str) -> Site
     Site { rate, buffer, packet_bytes: topology.passing[at].packet_bytes, seed, stream }
 }
 
-/// A group of flows, with one plan per path; `None` if the set-up was stopped.
+/// A flow group's plans, one per path; `None` if the set-up was stopped.
 fn groups(
     spec: &Spec,
     flow: &FlowSpec,

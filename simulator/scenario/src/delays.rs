@@ -1,4 +1,4 @@
-//! The delays of the flows of a group: equal, drawn, or assigned in turn.
+//! The delays of the flows of a group: equal, random, or from a list.
 
 use fairwire_core::{Duration, Rng};
 use fairwire_document::shortened;
@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Delays {
     /// All equal.
     Fixed(Duration),
-    /// Each flow draws its delay from this range.
+    /// Each flow's delay is random between these.
     Drawn(Duration, Duration),
     /// The flows take these delays in turn, and begin again after the last one.
     InTurn(Vec<Duration>),

@@ -32,12 +32,12 @@ const MAX_TIMEOUTS: f64 = 1e8;
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
-/// The maximum number of runs of a sweep, which take a day on two cores at 20 ms each.
+/// The maximum number of runs of a sweep: a day on two cores at 20 ms each.
 const MAX_RUNS: f64 = 1e7;
 /// The maximum size of a sweep's data on disk, bytes, without compression.
 const MAX_DISK: f64 = 2e10;
-/// The bytes of a queued link without its buffer, of each slot of its buffer, of each connection,
-/// and of each packet in flight. Measured in runs with a million of each.
+/// The bytes of a queued link without its buffer. The constants from here to `OF_PACKET` were
+/// measured in runs with a million items each.
 const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
@@ -45,14 +45,13 @@ const OF_PACKET: f64 = 100.0;
 /// The bytes of a flow or a link in the record of a run, which is kept until all runs end. Measured
 /// like `OF_LINK`.
 const OF_RECORD: f64 = 300.0;
-/// The number of rows in a sample: for each queued link, including some gauges; for each group or
-/// aggregate; for each flow.
+/// The rows of a sample: per queued link (with some gauges), per group or aggregate, and per flow.
 const ROWS: [usize; 3] = [11, 7, 7];
-/// The number of trace lines for a packet at each link, and at its receiver.
+/// The number of trace lines for a packet at each link.
 const EVENTS_AT_LINK: f64 = 2.0;
 const EVENTS_AT_END: f64 = 1.0;
 
-/// The records of runs in addition to their results.
+/// What runs record in addition to their results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded {
     /// The time between two samples, if any are taken.
@@ -78,7 +77,7 @@ pub struct Keys<'a> {
     pub jobs: &'a str,
 }
 
-/// The error if runs would record more than is allowed.
+/// The error if runs would need more than is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooMuch {
     /// The approximate amount, and what causes it.
@@ -102,7 +101,7 @@ pub struct Memory {
     run: f64,
     /// The memory for the run's record, bytes.
     record: f64,
-    /// The change that reduces the memory during the run most, in words.
+    /// In words, the change that saves most memory during the run.
     by: String,
 }
 
@@ -188,8 +187,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// For each queue: `loads` has the offered and the carried load, bit/s; `longer_by` is the time
-/// that packets take on the wire beyond its initial delay, s.
+/// Loads and wire delays, one per queue. `loads` has the offered and the carried load, bit/s;
+/// `longer_by` is [`QueuePlan::longer_by`], s.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,

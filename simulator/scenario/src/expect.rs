@@ -33,7 +33,7 @@ pub struct Comparison {
     pub discipline: String,
     /// Its measure.
     pub measure: String,
-    /// Is the first measure expected above or below the other?
+    /// The expected relation of the first measure to the other.
     pub side: Relation,
     /// The margin required.
     pub margin: f64,

@@ -42,20 +42,20 @@ pub struct ImpairSpec {
     /// The probability that a packet is lost while the wire is bad.
     #[parameter(unset = "1 beside `to_bad`", min = 0.0, max = 1.0, unit = "1")]
     pub loss_when_bad: Option<f64>,
-    /// The time that each packet takes in addition to the delay, drawn independently.
+    /// The random time added to each packet's delay, independent between packets.
     #[parameter(unset = "nothing", unit = "law of times")]
     pub jitter: Option<LawSpec<Duration>>,
     /// The correlation of a packet's additional time with that of the previous packet, for `normal`
     /// jitter.
     ///
-    /// The law is an autoregressive process of first order: mean and deviation stay as given.
-    /// (netem's law makes the deviation smaller.)
+    /// These times form an autoregressive process of first order, with the given mean and
+    /// deviation. (netem makes the deviation smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
-    /// Whether a packet that takes less time may arrive before one sent earlier.
+    /// Whether a packet may arrive before one sent earlier.
     ///
-    /// If not, the order is kept: such a packet arrives together with the earlier one, so packets
-    /// take longer than the law specifies.
+    /// If not, a faster packet arrives together with the earlier one. So packets take longer than
+    /// `jitter` specifies.
     #[parameter(default = false)]
     pub overtakes: Option<bool>,
     /// The probability that a packet is held back for `reorder_by`, so that packets behind it

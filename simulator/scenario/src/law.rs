@@ -1,4 +1,4 @@
-//! Random quantities as entered: a law, its moments with their units, and its bounds.
+//! Random quantities as entered: a probability law, its parameters with their units, and bounds.
 
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The law of a random quantity, and its bounds. The law is one of `fixed`, `uniform`,
+/// The probability law of a random quantity, and bounds. The law is one of `fixed`, `uniform`,
 /// `exponential`, `pareto`, `lognormal` and, only for jitter, `normal`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
@@ -50,7 +50,7 @@ pub struct ParetoSpec<Q> {
     pub shape: f64,
 }
 
-/// A lognormal law, or a normal one.
+/// Parameters of a lognormal or normal law.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
@@ -61,7 +61,7 @@ pub struct LogNormalSpec<Q> {
     pub deviation: Quantity<Q>,
 }
 
-/// A quantity that a law can have.
+/// The type of a random quantity.
 pub trait Random: Written + Copy {
     /// The value in the unit of [`Law`]s.
     fn value(self) -> f64;

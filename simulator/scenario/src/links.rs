@@ -45,13 +45,13 @@ pub struct LinkSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
     /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
-    /// polls the discipline when it has room. Default: none.
+    /// The capacity in packets of the device (a FIFO) behind the discipline. If the device has
+    /// room, it polls the discipline. Default: none.
     pub device: Option<Quantity<Amount>>,
 }
 
@@ -76,14 +76,14 @@ pub struct ReturnSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
     /// packet is delayed by half of the round-trip time in force when it is sent. Default: that of
     /// the link; none with a `delay` or `changes` here.
     pub delays: Option<String>,
     /// The faults of the wire. Default: those of the link.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
-    /// polls the discipline when it has room. Default: none.
+    /// The capacity in packets of the device (a FIFO) behind the discipline. If the device has
+    /// room, it polls the discipline. Default: none.
     pub device: Option<Quantity<Amount>>,
     /// The discipline of the return direction. Default: "tail-drop".
     pub discipline: Option<Compared>,
@@ -122,16 +122,15 @@ pub struct NetworkLinkSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
     /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline. The device is a FIFO, which
-    /// polls the discipline when it has room. Default: none.
+    /// The capacity in packets of the device (a FIFO) behind the discipline. If the device has
+    /// room, it polls the discipline. Default: none.
     pub device: Option<Quantity<Amount>>,
-    /// Is the link never congested? Then packets take their time, but never wait for each other.
-    /// Default: no.
+    /// Is the link never congested? Then no packet waits for a packet of another flow. Default: no.
     #[serde(default)]
     pub wire: bool,
     /// The discipline of the link, whichever disciplines are compared.
@@ -167,7 +166,7 @@ pub struct BackSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
     /// packet is delayed by half of the round-trip time in force when it is sent.
     pub delays: Option<String>,
     /// The faults of the wire.

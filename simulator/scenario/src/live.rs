@@ -1,4 +1,4 @@
-//! A run whose scenario is changed while it runs.
+//! A run whose scenario may change during the run.
 
 use crate::build;
 use crate::links::Links;

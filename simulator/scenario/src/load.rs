@@ -101,8 +101,8 @@ impl Scenario {
         })
     }
 
-    /// The name of the discipline `name` in results. A label is kept, and an alias becomes its name
-    /// in the catalogue.
+    /// The name that results use for the discipline `name`: the label, or else the name in the
+    /// catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
@@ -134,9 +134,9 @@ impl Scenario {
         &self.sha256
     }
 
-    /// The effective scenario in TOML: after `--set`, with the chosen disciplines and seeds and
-    /// their expectations. In the same folder, it gives the same runs. If nothing was changed, it
-    /// is the original text with its comments.
+    /// The effective scenario in TOML: after `--set`, with the chosen disciplines, their
+    /// expectations, and the chosen seeds. In the same folder, it gives the same runs. If nothing
+    /// was changed, it is the original text with comments.
     pub fn toml(&self) -> &str {
         &self.toml
     }
@@ -179,15 +179,15 @@ impl Scenario {
         groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
     }
 
-    /// The approximate duration of a run, in bits that the links can carry in the simulated time.
+    /// The approximate work of a run: the bits that queued links can carry in the simulated time.
     pub fn weight(&self) -> f64 {
         let bps: f64 = self.queues().map(|queue| queue.rate.bps() as f64).sum();
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
     /// The SHA-256, hexadecimal, of everything on which a run of the discipline at index `at`
-    /// depends in addition to the engine and the seed. Omitted values are filled in, so an explicit
-    /// default does not change it.
+    /// depends in addition to the engine and the seed. An explicit default gives the same hash as
+    /// an omitted value.
     pub fn run_sha256(&self, at: usize) -> String {
         // With one link and an uncongested return direction, only the compared discipline works.
         // Its parameters come from `crate::discipline`, so those of other disciplines are omitted.
@@ -322,7 +322,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// `own` is the file's scenario after `--set`, and `chosen` is the scenario to run.
+    /// The TOML of the scenario `chosen`. `own` is the file's scenario after `--set`.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);

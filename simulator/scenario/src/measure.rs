@@ -37,7 +37,7 @@ impl Spec {
     }
 }
 
-/// Every measure that a summary of `spec` contains only if named.
+/// Measures that a summary contains only if `spec` names them.
 fn further(spec: &Spec) -> impl Iterator<Item = String> {
     let of_groups = FURTHER_OF_GROUPS
         .into_iter()

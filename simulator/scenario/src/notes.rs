@@ -100,7 +100,7 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     })
 }
 
-/// The shared link is omitted, because the report's headline describes it.
+/// Notes on links with a varying rate, except the shared link.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let (mean, rate) = (queue.law.repeating_mean()?.rounded(), queue.rate.rounded());
@@ -138,8 +138,8 @@ fn unmarked(spec: &Spec) -> Option<String> {
     })
 }
 
-/// A note on groups with TCPs of different profiles: the simulated TCPs of two eras differ by more
-/// than most disciplines and controllers do.
+/// A note on groups with different TCP profiles. The era of a TCP matters more than most choices of
+/// discipline or controller.
 fn profiles(spec: &Spec) -> Option<String> {
     let mut all: Vec<(&'static str, Vec<&str>)> = Vec::new();
     for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {

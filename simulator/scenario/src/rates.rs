@@ -76,7 +76,7 @@ impl Varying<'_> {
         typed: Option<Quantity<Rate>>,
         files: &Files,
     ) -> Result<Rate, Fault> {
-        // A wrong pattern is reported separately, and this rate is then not used.
+        // Any rate will do for a wrong pattern, which another check refuses.
         let any = || self.pattern.map(|_| Rate::from_bps(1).expect("not zero"));
         self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace` or `pattern`"))
     }

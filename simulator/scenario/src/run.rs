@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The engine, identified by a hash of its code, because builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// The maximum number of threads, above the cores of any machine, because the system does not
-/// provide unlimited threads.
+/// The maximum number of threads: more than any machine has cores. The system does not provide
+/// unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The number of flows above which freeing the remains of a run takes milliseconds.
@@ -80,7 +80,7 @@ pub struct RunId<'a> {
 
 /// Gives each run its observer, on the thread of that run.
 pub trait Observers: Sync {
-    /// Called on the run's thread. Must call `go` with the observer of `which`, or with `None`.
+    /// Starts run `which`; must call `go` with its observer or `None`. Called on the run's thread.
     /// `go` returns whether the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
@@ -92,8 +92,8 @@ pub trait Observers: Sync {
     /// Called on the run's thread with the record of a run that was just made.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
-    /// Called with the remains of a stopped run with many flows. Freeing the remains takes a while,
-    /// and a process about to end need not free them.
+    /// Frees `rest`, the remains of a stopped run with many flows. This takes a while. A process
+    /// about to end need not do it.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
@@ -316,8 +316,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// The result of `answer` for the discipline at this index of `scenario`'s list, with its
-/// parameters, at the first link. `None` if there is no link.
+/// Calls `answer` with the discipline at this index of `scenario`'s list, placed at the first link.
+/// `None` if there is no link.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,

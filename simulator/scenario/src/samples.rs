@@ -138,8 +138,8 @@ fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow
     }
 }
 
-/// Reports each flow's rows, over all its connections. If a flow has several connections, each also
-/// has rows of its own.
+/// Reports rows for each flow, summed over its connections. A flow with several connections also
+/// has rows for each connection.
 fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();

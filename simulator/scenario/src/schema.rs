@@ -19,7 +19,7 @@ pub(crate) struct Table {
 /// The names of tables in which each key names a component. [`tables`] omits these tables.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// Omits tables whose only key names a component, because components have their own keys.
+/// The tables of a scenario, except tables whose only key names a component.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

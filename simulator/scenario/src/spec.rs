@@ -139,7 +139,7 @@ pub struct FlowSpec {
     pub count: Option<u32>,
     /// The source: a name, or a table with the source's name and its parameters.
     pub source: SourceChoice,
-    /// The direction over the shared link. "reverse" is its return direction, and requires a table
+    /// The direction over the shared link. "reverse" is the link's return direction, and requires
     /// `[return]`. Only with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
     /// The node where the flow enters the network. Only with `[[link]]` or `network`, and required
@@ -155,11 +155,11 @@ pub struct FlowSpec {
     pub pattern: Option<PatternChoice>,
     /// Each flow's access link into the network. A similar link leads out of the network.
     pub access: AccessSpec,
-    /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range
-    /// from which each flow draws, or a list assigned in turn. The access links take what remains
-    /// after the delays of the other links.
+    /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range of
+    /// random times, or a list assigned in turn. The access links take what remains after the
+    /// delays of the other links.
     pub rtt: Option<Delays>,
-    /// When each flow starts: a time, or a range from which each flow draws. Default: "0 s".
+    /// When each flow starts: a time, or a range of random times. Default: "0 s".
     pub start: Option<Start>,
     /// When each flow stops. From then on it sends nothing new, but TCP repairs what was sent. A
     /// time after the run's end means the run's end. If any group has this key or `on`, rates,
@@ -199,13 +199,13 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
     }
 }
 
-/// A flow is late if it misses more than the measured time divided by this number.
+/// A flow is late if it misses more than 1/`LATE` of the measured time.
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, for counting shares; empty if from their start to the end.
-    /// Flows that begin late are listed as on until the end, because their shares would otherwise
-    /// include the time before their start.
+    /// The on-times of the flows of `flow`, for shares. Empty if the flows are on from their start
+    /// to the end. Late flows have an on-time, because their shares would otherwise include the
+    /// time before their start.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();
@@ -231,7 +231,7 @@ impl FlowSpec {
         self.start.unwrap_or_default()
     }
 
-    /// The number of simulated flows if each has one connection: one for each flow and on-time.
+    /// The number of simulated flows, if each has one connection: flows times on-times.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
@@ -279,8 +279,8 @@ pub enum DirectionSpec {
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// The propagation delay, one way: a time, a range from which each flow draws, or a list
-    /// assigned in turn. Required, unless there is an `rtt`.
+    /// The propagation delay, one way: a time, a range of random times, or a list assigned in turn.
+    /// Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
     /// The faults for data on the access links out of the network. The flows of a group share one
     /// wire.

@@ -31,8 +31,8 @@ pub struct TcpSpec {
     pub tick: Option<Quantity<Duration>>,
     /// Shortest retransmission timeout.
     pub min_rto: Option<Quantity<Duration>>,
-    /// Does `min_rto` bound the variation added to the round-trip time, as in Linux, instead of the
-    /// timeout? Default: only with "modern".
+    /// True if `min_rto` bounds the variation added to the round-trip time, as in Linux, not the
+    /// timeout. Default: only with "modern".
     pub floors_variation: Option<bool>,
     /// Longest retransmission timeout.
     pub max_rto: Option<Quantity<Duration>>,
@@ -50,17 +50,17 @@ pub struct TcpSpec {
     pub control: Option<ControlSpec>,
     /// When acknowledgements wait.
     pub delayed_ack: Option<DelayedAckSpec>,
-    /// Does Reno's window grow by the segments acknowledged, instead of by ACKs (RFC 3465)?
-    /// Default: only with "modern".
+    /// True if Reno's window grows with segments acknowledged instead of ACKs (RFC 3465). Default:
+    /// only with "modern".
     pub counts_segments: Option<bool>,
-    /// Are the windows that Reno, CUBIC and DCTCP reduce counted in full segments, as in Linux?
-    /// Default: only with "modern".
+    /// True if Reno, CUBIC and DCTCP count a reduced window in full segments, as in Linux. Default:
+    /// only with "modern".
     pub whole_segments: Option<bool>,
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
     /// recovery = "sack" or "rack", and not in `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// If a paced segment is late, is the next gap shortened by the same time, but at most by half,
-    /// as in Linux? Default: false.
+    /// True if the gap after a late paced segment is shortened by that delay, but at most by half,
+    /// as in Linux. Default: false.
     pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
@@ -68,7 +68,7 @@ pub struct TcpSpec {
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Must be on with
     /// recovery = "rack".
     pub exact_rtt: Option<bool>,
-    /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
+    /// The window after a pause longer than the retransmission timeout, in segments; 0: unchanged.
     pub restart_window: Option<u32>,
     /// The maximum time for which the host processes segments released at one instant. The time is
     /// uniform from zero to this maximum, and segments stay in order. "packet" is the time for two

@@ -198,7 +198,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// JSON writes each real number so that reading it returns the same bits.
+/// A hash of the records as JSON. JSON keeps the bits of each real number.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -211,7 +211,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// The hashed fields are listed, so a new field does not change the hash.
+/// A hash of the listed fields only, so a new field does not change the hash.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();

@@ -32,8 +32,8 @@ pub trait Endpoint: Send {
     /// `None`. If the time returned is not later than that call, the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has this end finished? If so, it is not called again. When the flow's first end (`F` in
-    /// [`Endpoints::new`]) has finished, the flow's time so far is recorded as a transfer of its
+    /// True if this end has finished. It is then not called again. When the flow's first end (`F`
+    /// in [`Endpoints::new`]) has finished, the flow's time so far is recorded as a transfer of its
     /// group.
     fn finished(&self) -> bool {
         false
@@ -104,8 +104,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
     /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most of the
-    /// first end's packets, for which the transit time is computed once; 0 if sizes differ. Only
-    /// the first end's packets are counted. The second end's packets take the path of
+    /// first end's packets, or 0 if sizes differ. The transit time of this size is computed once.
+    /// Only the first end's packets are counted. The second end's packets take the path of
     /// acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,

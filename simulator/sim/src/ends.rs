@@ -46,7 +46,7 @@ struct End {
     endpoint: Box<dyn Endpoint>,
     due: Time, // MAX when there is no timeout
     is_finished: bool,
-    /// Timeouts since the last packet in either direction, and when their count began.
+    /// Timeouts since the last packet in either direction. `idle_since` is when their count began.
     idle: u32,
     idle_since: Time,
 }

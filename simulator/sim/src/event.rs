@@ -2,7 +2,7 @@
 
 use fairwire_core::{Ecn, Time};
 
-/// An event of the model. The number names a flow, a link or a frame.
+/// An event of the model. The number names a flow, a session, a link or a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     Arrival(u32),
@@ -120,11 +120,11 @@ pub(crate) trait Events: Send + 'static {
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
     /// Begins a turn of events due up to `end`; returns false if none is left. In a turn, hosts may
-    /// run ahead of links. Otherwise [`next_at_links`](Events::next_at_links) returns all events,
-    /// in one order.
+    /// run ahead of links. If they do not, [`next_at_links`](Events::next_at_links) returns all
+    /// events, in one order.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// May prefetch the data of other events from `memory`.
+    /// Takes this turn's next event at hosts; may prefetch other events' data.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes this turn's next event at links, after all events at hosts.

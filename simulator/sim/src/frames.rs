@@ -27,9 +27,9 @@ pub(crate) struct Frame {
     pub(crate) connection: u16,
     is_ack: bool,
     is_syn: bool,
-    /// For a segment: was it sent before? For an acknowledgement: does it have blocks?
+    /// True for a retransmitted segment, and for an acknowledgement with blocks.
     is_special: bool,
-    /// For a segment: was the window reduced? For an acknowledgement: is a mark echoed?
+    /// TCP's ECN flags: CWR of a segment, or ECE of an acknowledgement.
     flag: bool,
     epoch: bool,
     /// The codepoint of a segment, as it was sent or as it arrived.
@@ -135,7 +135,7 @@ impl Frame {
     }
 }
 
-/// The distance, in frames, at which a frame's slot is prefetched.
+/// A slot is prefetched this many frames before it is used.
 const STORES_AHEAD: usize = 8;
 
 pub(crate) type Payload = Box<dyn Any + Send>;

@@ -104,9 +104,9 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// The longest processing time, in packets at the slowest link, if the plan states none. When this
-/// number was 1, shares still depended on the round trips of the more numerous flows: see
-/// `tests/it/phase.rs` of the scenarios.
+/// If the plan states no processing time, the longest is the transmission time of this many packets
+/// at the slowest link. With 1, shares still depended on the round trips of the more numerous
+/// flows: see `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
 /// If the plan states no processing time, the longest is at most a round trip divided by this. The
@@ -281,7 +281,7 @@ impl Group {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
-    /// Computed only from the frame, because the packet's flow is far away in memory.
+    /// The packet's descriptor, computed without the flow, which is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);

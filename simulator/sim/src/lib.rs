@@ -77,7 +77,8 @@ pub fn run(
     if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
-/// Frees events and frames first, because the records of a million flows need as much memory.
+/// Frees the events and frames before it builds the records, which need as much memory for a
+/// million flows.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();

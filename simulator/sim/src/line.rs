@@ -1,4 +1,5 @@
-//! A flow's own link: only the flow's own packets queue there, so its work is arithmetic.
+//! A flow's own link. Only the flow's own packets queue there, so departure times are computed at
+//! once.
 
 use fairwire_core::{Duration, Rate, Time};
 
@@ -54,7 +55,7 @@ impl Line {
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
-    /// Returns when the last bit has left. Remainders are carried, so the rate is exact.
+    /// Sends a packet, and returns when its last bit has left. Rounding errors do not accumulate.
     #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {
         let (whole, remainder) = pace.takes(bytes);

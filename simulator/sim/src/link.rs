@@ -18,7 +18,7 @@ pub struct Link {
     meter: LinkMeter,
     measured_from: Time,
     law: RateLaw,
-    /// Does the rate change at some time? Then the mean rate is recorded.
+    /// True if the rate changes at some time. The mean rate is then recorded.
     changes: bool,
     /// When the rate was last changed, and the bits that could be sent from the start of measuring
     /// until this change.
@@ -85,7 +85,7 @@ impl Link {
         self.meter.waiting(self.server.backlog(), now);
     }
 
-    /// A packet being sent ends as scheduled.
+    /// Sets the rate. A packet being sent ends as scheduled.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
         let (since, bits) = self.tuned;
         self.tuned = (now, bits + self.server.bits(since, now));

@@ -4,7 +4,7 @@
 //! ([`Event::Arrival`]); the link finishes the preceding packet ([`Event::LinkFree`]); the
 //! acknowledgement reaches the sender ([`Event::Ack`]), which sends the packets that it allows.
 //!
-//! Links without contention are arithmetic. A flow's own links, wires, and a return path without
+//! Links without contention need no events. A flow's own links, wires, and a return path without
 //! queues delay only packets of that flow, in order. So the time of a packet at the first queue is
 //! known when it is sent. The time of its acknowledgement is known when the packet begins to leave
 //! the last queue.
@@ -15,7 +15,7 @@
 //!                 └──────────────────────── Ack ◄─ wires, own links ────────────────────────┘
 //! ```
 //!
-//! Events have one total order: by time, then by the tie rule, which draws from the seed and the
+//! Events have one total order: by time, then by the tie rule, which depends on the seed and the
 //! events ([`Ties`](crate::ties::Ties)), then by scheduling order. No event is ever cancelled: a
 //! link and a flow ignore events at times when they are not due.
 //!
@@ -53,7 +53,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) hears_trips: bool,
-    /// By flow, as far as needed: when an answer last reached its sender.
+    /// By flow, as far as needed: when an answer last reached the sender.
     pub(crate) heard: Vec<Time>,
     /// Events handled before the watcher was last called.
     pub(crate) watched: u64,

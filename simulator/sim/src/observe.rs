@@ -23,7 +23,7 @@ pub trait Observer: Send {
     fn interval(&self) -> Option<Duration> {
         None
     }
-    /// Is [`packet`](Self::packet) to be invoked for each packet?
+    /// True if [`packet`](Self::packet) is to be invoked.
     fn wants_packets(&self) -> bool {
         false
     }
@@ -34,7 +34,7 @@ pub trait Observer: Send {
     /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
     /// Invoked when a transfer or a page is complete, or certain to complete. The event's time may
-    /// lie ahead, by the transit time of a packet on its receiver's own link.
+    /// lie ahead, by a packet's transit time on the receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}

@@ -1,6 +1,6 @@
-//! Paths through the network, cut into legs: the wires before a queued link, and that link.
+//! Paths through the network, cut into legs. A leg is a queued link and the wires before it.
 //!
-//! Time on uncontended links is arithmetic, so a leg costs one event, at its queue.
+//! The time on uncontended links is computed, so a leg costs one event, at its queue.
 
 use crate::event::{Events, Lane};
 use crate::plan::Hop;
@@ -44,7 +44,7 @@ pub(crate) struct Sizes {
     pub(crate) vary: bool,
 }
 
-/// Returns the index of the first leg.
+/// Appends the path's legs. Returns the index of the first.
 pub(crate) fn lay(
     hops: &[Hop],
     group: u32,

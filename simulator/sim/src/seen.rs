@@ -23,15 +23,15 @@ pub struct PacketEvent {
     pub content: Content,
     /// The packet's ECN codepoint, after the event.
     pub ecn: Ecn,
-    /// When the source handed the packet to its own link; meaningless for an acknowledgement.
+    /// When the packet entered its source's own link; meaningless for an acknowledgement.
     pub sent: Time,
 }
 
 /// A completed request: a transfer, or a page of several transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
-    /// The time of completion. A transfer is complete when its receiver has all of it, a page when
-    /// its senders know that all data has arrived.
+    /// The time of completion: of a transfer, when its receiver has all data; of a page, when its
+    /// senders know that all data has arrived.
     pub at: Time,
     /// When the transfer or page was requested.
     pub since: Time,
@@ -42,10 +42,9 @@ pub struct TransferEvent {
     pub is_page: bool,
     /// Bytes of payload; `None` for an external protocol.
     pub bytes: Option<u64>,
-    /// The least time for this transfer without other traffic: until its last bit has crossed all
-    /// links, each with its rate and delay. It excludes the opening of the connection and the
-    /// growth of the window. `None` for a page, for external protocols, and if a link's rate or
-    /// delay changes.
+    /// The least time for this transfer without other traffic, until its last bit has crossed all
+    /// links. It excludes the opening of the connection and the growth of the window. `None` for a
+    /// page, for external protocols, and if a link's rate or delay changes.
     pub alone: Option<Duration>,
 }
 

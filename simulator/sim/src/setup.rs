@@ -26,7 +26,7 @@ pub struct SetUp<'a> {
     made: u32,
 }
 
-/// The number of links and flows set up between two calls of the watcher. Each takes some
+/// The number of links and flows set up between two calls of the watcher. Setting up one takes some
 /// microseconds.
 const LOOK_EVERY: u32 = 1 << 10;
 
@@ -60,7 +60,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// If `watch` stops the set-up, returns the components that exist.
+    /// Builds the model. If `watch` stops this, returns the components built so far.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,
@@ -86,7 +86,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// If the set-up is stopped, returns the components that exist.
+    /// Builds the model. If `set_up` is stopped, returns the components built so far.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,
@@ -167,8 +167,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         Some(())
     }
 
-    /// Adds the flow of a member of `group`, or the flows of all its connections. They serve the
-    /// member's on-time number `which`, which begins at `start`.
+    /// Adds the flows of a member of `group`, one per connection, for one period of activity.
+    /// `which` is the period's number, and `start` is when it begins.
     fn add_member(
         &mut self,
         group: &Group,

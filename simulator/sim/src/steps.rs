@@ -9,7 +9,7 @@ use fairwire_core::{Discipline, Rate, Time};
 use std::ops::ControlFlow;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Returns false if the watcher stopped the run.
+    /// Runs to the end; false if `watch` stopped the run.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         loop {
             if let ControlFlow::Break(is_whole) = self.go_to_pause(watch) {
@@ -74,8 +74,8 @@ impl Steps {
         self.now
     }
 
-    /// Gives a link, by its index in the plan, the newly built discipline `fresh` from now on. If
-    /// the present discipline can [take over](Discipline::retune) the parameters of `fresh`, the
+    /// Changes the discipline of link number `link` of the plan to the newly built `fresh`. If the
+    /// present discipline can [take over](Discipline::retune) the parameters of `fresh`, the
     /// present state remains. Otherwise the waiting packets are offered to `fresh`, which drops
     /// them like arrivals if it has no room.
     ///
@@ -85,9 +85,9 @@ impl Steps {
         self.model.change_discipline(link as u32, fresh, self.now);
     }
 
-    /// Changes the rate of a link, by its index in the plan, from now on. A packet being sent ends
-    /// as scheduled. If a schedule changes the link's rate, `rate` applies before the first change.
-    /// A link that follows a trace ignores `rate`.
+    /// Changes the rate of link number `link` of the plan from now on. A packet being sent ends as
+    /// scheduled. If a schedule changes the link's rate, `rate` applies before the schedule's first
+    /// change. A link that follows a trace ignores `rate`.
     ///
     /// # Panics
     /// When there is no such link.

@@ -1,8 +1,8 @@
 //! The order of simultaneous events.
 //!
-//! Under the random rule, each event's draw is a function of the seed, the instant and the event's
+//! Under the random rule, the order follows a hash of the seed, the instant and the event's
 //! identity. An identity belongs to the arrival of one packet, or to a timer of one flow. So the
-//! draw depends neither on the scheduling order nor on anything else in the run.
+//! order depends neither on the scheduling order nor on anything else in the run.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
@@ -39,8 +39,8 @@ impl Ties {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// The sort key of an event at `time`: its draw, or its number. No two keys are equal, since
-    /// mixing is invertible.
+    /// The sort key of an event at `time`: a hash under the random rule, else the number. Different
+    /// numbers have different hashes.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {
         match self.salt {

@@ -1,9 +1,9 @@
 //! Round trips of segments, for disciplines that use them: from the departure at the discipline's
 //! link to the answer at the sender.
 //!
-//! A gateway observes the answer on its path. Here the round trip ends at the sender, whose own
-//! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
-//! answers the first of its segments.
+//! A gateway observes passing answers. Here the round trip ends at the sender, whose own links add
+//! a constant time. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement answers
+//! the first segment that it acknowledges.
 
 use crate::event::Events;
 use crate::frames::Left;

@@ -22,7 +22,8 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// A watched run has no lookahead, because an observer must receive events in order.
+    /// Tunes a run. A watched run has no lookahead, because an observer must receive events in
+    /// order.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
@@ -43,10 +44,10 @@ const MAX_WINDOW: u64 = 1 << 20;
 /// too few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The lookahead: the least time from a queued link to a host, at most that of [`MAX_WINDOW`].
-/// `None` if it is below that of [`MIN_WINDOW`], or if hosts and links cannot be separated:
+/// The lookahead: the least time from a queued link to a host, limited by [`MAX_WINDOW`]. `None` if
+/// it is too short ([`MIN_WINDOW`]), or if one of these conditions holds:
 ///
-/// - Links affect hosts at once (sessions, edges), or hosts links (round trips).
+/// - Links affect hosts at once (sessions, edges), or hosts affect links at once (round trips).
 /// - A wire has faults, or a path has no queue.
 /// - A host's packet may reach a link in no time.
 /// - Simultaneous events come in scheduling order.
@@ -142,8 +143,8 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // The lookahead is at most 1 MiB at 1 Gbit/s, or 8.389 ms, and at least 8 KiB at 10 Mbit/s,
-        // or 6.554 ms.
+        // The maximum lookahead at 1 Gbit/s is 8.389 ms (1 MiB). The minimum lookahead at 10 Mbit/s
+        // is 6.554 ms (8 KiB).
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

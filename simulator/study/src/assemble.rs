@@ -1,4 +1,4 @@
-//! Builds the record of an exhibit from its runs.
+//! Builds the record of a paper's figure or table from its runs.
 
 use crate::execute::{Gathered, Gave};
 use crate::expression::{Over, Source};
@@ -47,8 +47,8 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
     Table { numbers, published, is_exact: plan.seeds.len() == 1 && plan.computed.is_some() }
 }
 
-/// The verdict on each number of `exhibit`, assembled for `plan`, against the paper's printed
-/// number. `None` if none is printed, or no claim gives a tolerance.
+/// Compares each number of `exhibit`, assembled for `plan`, with the paper's printed number. The
+/// verdict is `None` if none is printed, or no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()
@@ -252,7 +252,8 @@ impl Drawing<'_, '_> {
         panel
     }
 
-    /// The colour of a series: its index in the entire exhibit, so it is the same in each panel.
+    /// The colour of a series: its index among all series of the exhibit. So each panel uses the
+    /// same colour.
     fn colour(&self, series: &str) -> usize {
         self.series().iter().position(|name| *name == series).unwrap_or(0)
     }
@@ -336,7 +337,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a group for each series, and a line for each measure and point.
+    /// Adds a category for each series, and a line for each pair of measure and point.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -369,7 +370,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a position for each measure, and a line for each series and point.
+    /// Adds a horizontal position for each measure, and a line for each pair of series and point.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
         if !is_numbered {
@@ -471,8 +472,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// A mark at the paper's number, with the deviation allowed by the claim about the number, or
-    /// else by a claim about its measure.
+    /// A mark at the paper's number. The claim about the number, or else a claim about its measure,
+    /// gives the allowed deviation.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

@@ -42,11 +42,11 @@ const MAX_BYTES: usize = 1 << 30;
 const BLOCK: u64 = 4096;
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
-/// The maximum total of a user's finished runs. All studies in full take some 200 MiB.
+/// The maximum total size of a user's finished runs, bytes. All studies in full take some 200 MiB.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// The folder of a user's finished runs, in the place for reproducible data of the XDG Base
-/// Directory Specification, version 0.8; `None` if the environment names no folder.
+/// The folder of a user's finished runs, below the cache folder of the XDG Base Directory
+/// Specification, version 0.8; `None` if the environment names no folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
@@ -77,7 +77,7 @@ pub struct Held {
 }
 
 impl Cache {
-    /// A cache in `folder`, which is created if missing, of at most `max_bytes` bytes; `clock`
+    /// A cache of at most `max_bytes` bytes in `folder`, which is created if missing. `clock`
     /// returns the time of day.
     pub fn open(folder: &Path, max_bytes: u64, clock: fn() -> SystemTime) -> Self {
         let cache = Cache { folder: Some(folder.into()), max_bytes, clock, ..Cache::none() };
@@ -104,7 +104,7 @@ impl Cache {
         Cache { is_fresh, ..self }
     }
 
-    /// Why results are no longer stored; `None` if they are stored.
+    /// Why results are no longer stored; `None` if nothing has failed.
     pub fn problem(&self) -> Option<&str> {
         self.refused.get().map(String::as_str)
     }

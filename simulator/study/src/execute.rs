@@ -32,12 +32,12 @@ const MAKERS: Makers<'static> = Makers {
     watchers: env!("FAIRWIRE_WATCHERS"),
     computed: env!("FAIRWIRE_COMPUTED"),
 };
-/// The version of the crate. Without sources, only the version distinguishes engines.
+/// The version of the crate. If sources are missing, only the version distinguishes engines.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// No machine has more cores.
+/// The maximum number of threads.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.

@@ -1,10 +1,11 @@
-//! Studies: the exhibits of papers as data, run, measured, and compared with the papers' claims.
+//! Studies: the exhibits (figures and tables) of papers as data, run, measured, and compared with
+//! the papers' claims.
 //!
-//! A study is a folder with `study.toml` (the variations, measures, drawings and claims),
-//! scenarios, and `reference.toml` (the numbers as printed). [`Study::read`] reads it; [`Plan::of`]
-//! determines the runs of an exhibit; [`execute()`] makes each run once and stores it;
-//! [`assemble()`] combines numbers, drawings and verdicts. [`calibration`] measures the influence
-//! of a paper's open settings.
+//! A study is a folder with `study.toml` (variations, measures, drawings and claims), scenarios,
+//! and `reference.toml` (the printed numbers). [`Study::read`] reads it; [`Plan::of`] determines
+//! the runs of an exhibit; [`execute()`] makes each run once and stores it; [`assemble()`] combines
+//! numbers, drawings and verdicts. [`calibration`] measures the influence of settings that a paper
+//! leaves open.
 #![forbid(unsafe_code)]
 
 mod assemble;

@@ -9,10 +9,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folder, file and text of each file of the repository's studies.
+/// Folder, file name and text of each file of the repository's studies.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-/// Bytes; larger than any file of a study.
+/// The maximum size of a study's file, bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of one study.

@@ -113,8 +113,8 @@ impl Packets {
 }
 
 impl Flow {
-    /// Bursts are counted in the order of arrivals, so an arrival counts only once the fates of all
-    /// earlier ones are known.
+    /// Records the fate of arrival `number`. Bursts are counted in order of arrival, so an arrival
+    /// counts once all earlier fates are known.
     fn settle(&mut self, number: u64, is_lost: bool, group: &mut Group, is_measured: bool) {
         let place = number.checked_sub(self.settled).and_then(|place| self.fates.get_mut(place as usize));
         place.into_iter().for_each(|fate| *fate = Some(is_lost));
@@ -129,7 +129,7 @@ impl Flow {
         }
     }
 
-    /// Only the first transmission of a segment counts.
+    /// Records the time of the first transmission of segment `seq`.
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
         if place >= 2 * MAX_SEGMENTS {

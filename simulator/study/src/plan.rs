@@ -1,4 +1,4 @@
-//! The plan of one exhibit, checked: its points, series, measures and runs.
+//! The checked plan of one figure or table: its points, series, measures and runs.
 
 use crate::computed;
 use crate::expression::{Expression, Over};
@@ -91,7 +91,7 @@ pub struct Curves {
     pub split: Split,
 }
 
-/// The differences of an exhibit's runs from its study.
+/// How an exhibit's runs differ from the study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Changes to the exhibit's scenarios, as `--set`. The variations along the horizontal axis are

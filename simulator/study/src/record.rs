@@ -66,7 +66,7 @@ pub struct Exhibit {
     pub id: String,
     /// Its content.
     pub title: String,
-    /// Notes for the reader: the paper's open settings, and our choices.
+    /// For the reader: settings that the paper leaves open, and our choices.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// The depth.
@@ -190,13 +190,13 @@ pub struct Claim {
     /// Why the check requires more than the paper; empty if it does not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
-    /// The number of draws of the paper's open settings in which the claim holds, if recorded.
+    /// The number of [calibration](crate::calibration) draws in which the claim holds, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,
 }
 
 impl Claim {
-    /// Does the claim fail, or is it unclear?
+    /// True if the claim fails or is unclear.
     pub fn is_missed(&self) -> bool {
         self.verdict.strict() == Verdict::Fails
     }
@@ -208,7 +208,7 @@ impl Claim {
 pub enum Origin {
     /// The paper prints the number, the bound or the order.
     Printed,
-    /// The paper has words, from which a number was derived.
+    /// The paper has words, from which we derived a number.
     Read,
     /// The paper has words or a curve; the checked points are ours.
     Grid,

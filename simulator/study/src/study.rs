@@ -47,14 +47,14 @@ impl Recorded {
             if !verdicts.is_empty() {
                 text += &format!("\n[{depth}]\n");
             }
-            // Names are letters, digits, `-` and `_` with one dot, so quotes are enough.
+            // Names have only letters, digits, `-`, `_` and one dot: no escaping is needed.
             verdicts.iter().for_each(|(name, verdict)| text += &format!("\"{name}\" = \"{verdict}\"\n"));
         }
         text
     }
 }
 
-/// The key `exhibit` of printed numbers that belong to no exhibit.
+/// The value of `exhibit` for printed numbers that belong to no exhibit.
 const TEXT: &str = "text";
 
 impl Study {
@@ -98,8 +98,8 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// Counts the recorded verdicts on the claims of exhibit number `at`, by [`VERDICTS`]: those of
-    /// the full depth or, if there are none, of the quick depth. `None` without either.
+    /// Counts the recorded verdicts on the claims of exhibit number `at`, in [`VERDICTS`] order:
+    /// those of the full depth or, without any, of the quick depth. `None` without either.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

@@ -1,4 +1,4 @@
-//! Observes a run in addition to its record: series over time, and the paths of packets.
+//! Observes series over time and single packets of a run, in addition to the run's record.
 
 use crate::expression::Over;
 use crate::facts::is_flow;
@@ -27,8 +27,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Samples the series `names` at the interval `every`. With `has_packets`, also observes the
-    /// paths of packets.
+    /// Samples the series `names` at the interval `every`. With `has_packets`, also observes each
+    /// packet.
     pub fn new(every: Duration, names: BTreeSet<String>, has_packets: bool) -> Self {
         let is_of_a_flow = |name: &String| {
             let is_gauge = name.starts_with("gauge.");
@@ -58,15 +58,14 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By name of the series: its values at the samples up to its last value; `None` where it has
-    /// none.
+    /// By series: its value at each sample, or `None`. The list ends with the series' last value.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,
 }
 
 impl Samples {
-    /// The measure `name` of packets' paths.
+    /// The per-packet measure `name`.
     pub fn packets(&self, name: &str) -> Option<f64> {
         self.packets.get(name).copied()
     }
@@ -169,8 +168,8 @@ fn name(row: &SampleRow<'_>) -> String {
     }
 }
 
-/// Refuses a series that `scenario` lacks. All gauges of its links and aggregates are accepted,
-/// because they depend on the discipline.
+/// Refuses a series that `scenario` lacks. All gauges of links and aggregates are accepted, because
+/// available gauges depend on the discipline.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();

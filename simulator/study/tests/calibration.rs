@@ -1,4 +1,4 @@
-//! A space of open settings: drawn, run, judged, and refused if it is wrong.
+//! Calibration with a `space.toml`: draws, runs, results, and the refusal of wrong files.
 
 use fairwire_study::calibration::{Calibration, SpaceSpec, Trial};
 use fairwire_study::library::{self, Folder};
@@ -118,8 +118,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
-    // The study's choice of 1 Mbit/s uses 0.5 of 2 Mbit/s, and 0.8 is printed: a distance of 0.375.
-    // At 1.6 Mbit/s the flow would use 0.8.
+    // The study's rate of 1 Mbit/s is 0.5 of 2 Mbit/s. The paper prints 0.8, so the relative
+    // difference is 0.375. At 1.6 Mbit/s the flow would use 0.8.
     let distance = summary.distance.expect("numbers are printed");
     assert_eq!(distance.numbers, 2);
     assert!((distance.chosen - 0.375).abs() < 0.02, "{distance:?}");

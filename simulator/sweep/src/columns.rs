@@ -129,7 +129,7 @@ impl Cells {
         Cells::Counts(counts.into_iter().map(Some).collect())
     }
 
-    /// A column of axis values: numbers if the first is one, else texts.
+    /// A column of axis values: numbers if the first value is a number, else texts.
     pub(crate) fn of_values<'a>(mut values: impl Iterator<Item = &'a Value> + Clone) -> Self {
         let number = |value: &Value| match value {
             Value::Number(number) => Some(*number),

@@ -10,11 +10,10 @@ use std::thread;
 
 const SHARD_SECONDS: f64 = 2.0;
 const MAX_RUNS: usize = 10_000;
-/// The fraction of the missing runs that a pilot makes, and the pilot's maximum duration in
-/// seconds.
+/// The limits of a pilot: the fraction of the missing runs, and the duration in seconds.
 const PILOT: (f64, f64) = (0.01, 10.0);
 const PILOT_SHARD_SECONDS: f64 = 1.0;
-/// No machine has more cores.
+/// The maximum number of threads.
 const MAX_THREADS: usize = 1024;
 
 /// One of several processes that share a sweep.
@@ -30,7 +29,7 @@ impl Share {
     /// The entire sweep.
     pub const ALL: Share = Share { index: 1, of: 1 };
 
-    /// Does this process make this run? The answer does not depend on the missing runs. With a
+    /// Does this process make `run`? The answer does not depend on which runs are missing. With a
     /// precision, one process makes all runs of a cell, because it examines their interval.
     fn has(self, plan: &Plan, run: Run) -> bool {
         let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
@@ -46,8 +45,8 @@ impl Share {
 pub struct Cost {
     /// The number of runs of the plan; with a precision, the maximum.
     pub runs: usize,
-    /// Runs currently missing in the store; with a precision, only the missing runs of the next
-    /// round.
+    /// Runs currently missing in the store; with a precision, only those needed for the next
+    /// examination of intervals.
     pub missing: usize,
     /// Runs made for this estimate. They are stored.
     pub pilot: usize,
@@ -174,8 +173,8 @@ impl Plan {
         error.map_or(Ok(ran), Err)
     }
 
-    /// The missing runs, and their approximate cost. For the estimate, makes a hundredth of them,
-    /// for at most ten seconds, and stores the results.
+    /// Counts the missing runs, and estimates their cost. For the estimate, makes a hundredth of
+    /// them, for at most ten seconds, and stores the results.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -195,7 +194,7 @@ impl Plan {
         })
     }
 
-    /// The bytes of a run without compression.
+    /// The uncompressed size of a run's results, bytes.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;

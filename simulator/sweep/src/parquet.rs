@@ -46,7 +46,7 @@ pub(crate) fn write_about(
         let mut writer = rows.next_column()?.expect("a column for each field");
         match &column.cells {
             Cells::Reals(numbers) => values::<DoubleType>(&mut writer, numbers.iter().copied()),
-            // Counts are unsigned, as in the schema; the writer takes only their bits.
+            // The schema has unsigned counts. The writer takes signed numbers with the same bits.
             Cells::Counts(counts) => values::<Int64Type>(
                 &mut writer,
                 counts.iter().map(|count| Some(count.as_ref()?.cast_signed())),
@@ -199,7 +199,7 @@ fn present<T: DataType, V>(
     Ok(levels.iter().map(value).collect())
 }
 
-/// Opens a regular file; opening a pipe without a writer would block forever.
+/// Opens only regular files, because opening a pipe without a writer would block forever.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         return File::open(path);

@@ -38,7 +38,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
 pub struct Axis {
     /// The key, as in `--set`.
     pub key: String,
-    /// The axis's values, each in TOML and as in columns, where all are numbers or all are texts.
+    /// The axis's values: each in TOML, and as in a column, which has only numbers or only texts.
     pub values: Vec<(String, Value)>,
 }
 
@@ -205,8 +205,8 @@ impl Plan {
         set(&self.axes, &cell.at)
     }
 
-    /// The runs that `store` lacks. With a precision, only those of the next round, and none once
-    /// all cells have enough seeds.
+    /// The runs that `store` lacks. With a precision, only those needed for the next examination of
+    /// intervals, and none once all cells have enough seeds.
     ///
     /// # Errors
     /// If the store cannot be read.

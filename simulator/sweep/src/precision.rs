@@ -4,10 +4,10 @@ use fairwire_metrics::interval::estimate;
 
 const FIRST: usize = 8;
 
-/// The number of seeds for a cell, of at most `max`: the first number at which its intervals are
-/// narrow, or at which not all results are known yet. Intervals are examined after 8 seeds and then
-/// after each increase by half, and never in between, so the number does not depend on the order of
-/// the runs.
+/// The number of seeds for a cell, at most `max`. The cell's intervals are examined after 8 seeds,
+/// and after each increase by half, but never in between. The result is the first such number at
+/// which the intervals are narrow, or not all results are known yet. So the order of the runs does
+/// not matter.
 pub(crate) fn seeds(
     max: usize,
     is_known: impl Fn(usize) -> bool,
@@ -68,7 +68,7 @@ mod tests {
         (f64::from(hits) / f64::from(cells), all as f64 / f64::from(cells))
     }
 
-    /// `docs/sweeps.md` has the figures that this test prints, from 20 000 cells each.
+    /// `docs/sweeps.md` has this test's figures for 20 000 cells instead of 1000.
     #[test]
     fn stopping_costs_a_few_points_of_coverage_at_most() {
         for (deviation, precision) in [(0.01, 0.01), (0.02, 0.01), (0.05, 0.01), (0.1, 0.01)] {

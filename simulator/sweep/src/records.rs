@@ -53,7 +53,7 @@ enum Step {
     Key(String),
 }
 
-/// Records converted to JSON at a time. A million would take gigabytes.
+/// The number of records converted to JSON at once. A million would take gigabytes.
 const BLOCK: usize = 4096;
 
 /// A table with a row per record. A map in a record, such as drops by cause, gives a column for
@@ -106,7 +106,7 @@ fn schema<R: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<R>().to_value()
 }
 
-/// `rows` supply the keys of the schema's maps.
+/// The fields of `schema`. `rows` supply its maps' keys.
 fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     let mut fields = Vec::new();
     add(&mut fields, &mut Way::default(), schema, rows);

@@ -35,7 +35,7 @@ pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> T
     let all: Vec<&Done<'_>> = done.iter().collect();
     let mut columns = identity(&all, axes);
     for (at, name) in measures.iter().enumerate() {
-        // A record omits the causes without drops.
+        // A record omits causes without drops: their count is 0.
         let absent = name.starts_with("drops.").then_some(0.0);
         let numbers = done.iter().map(|done| done.measures[at].or(absent)).collect();
         columns.push(Column::new(name, Cells::Reals(numbers)));

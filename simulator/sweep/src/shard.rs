@@ -101,12 +101,12 @@ impl Shard {
         self.cells.iter().map(|cell| cell.seeds.len()).sum()
     }
 
-    /// Makes the runs in succession, and writes them into the store as one part. Flows are written
+    /// Makes the runs in succession. At the end, the store has them in one part. Flows are written
     /// first, so no run is present without its flows.
     ///
-    /// Within half a second after a run ends, the store has a part with all finished runs, which a
-    /// larger part replaces later. `progress` is invoked with the completed fraction. When `stop`
-    /// becomes true, finished results are written.
+    /// Each run is stored within half a second after its end, in a part that a larger part replaces
+    /// later. `progress` is invoked with the completed fraction. When `stop` becomes true, finished
+    /// results are written.
     ///
     /// # Errors
     /// If another version created the shard, a run fails, or the store cannot be written.

@@ -38,9 +38,9 @@ pub struct SweepSpec {
     /// Are the records of flows stored too, with a row for each run and flow? Default: false.
     #[serde(default)]
     pub flows: bool,
-    /// The precision: seeds are added to a cell until half of the 95 % interval of each of
-    /// `measures` is at most this fraction of its mean, such as 0.01. `seeds` are then the maximum.
-    /// Default: all seeds.
+    /// The precision, such as 0.01. Seeds are added to a cell until, for each of `measures`, the
+    /// half width of the 95 % interval is at most this fraction of the mean. `seeds` are then the
+    /// maximum. Default: all seeds.
     pub precision: Option<f64>,
     /// The folder of the results, as a path from the plan's folder. Default: "results".
     pub store: Option<String>,

@@ -187,7 +187,7 @@ impl Store {
         Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
     }
 
-    /// `None` if a part disappeared during the listing.
+    /// Lists the parts; `None` if one disappeared meanwhile.
     fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -384,8 +384,8 @@ impl Batch {
     }
 }
 
-/// `None` if the part has disappeared. The file is read completely, to verify that its name is the
-/// hash of its content: Parquet itself would not notice a changed number.
+/// Examines a part; `None` if it has disappeared. The whole file is read, to verify that its name
+/// is the hash of its content: Parquet would not notice a changed number.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let mut bytes = Vec::new();
     let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {

@@ -47,8 +47,8 @@ pub struct Config {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? This requires
     /// selective acknowledgements, and applies to neither version of BBR.
     pub spreads_cuts: bool,
-    /// Is the gap after a late paced segment shortened by the time that the segment is late, but at
-    /// most by half, as in Linux?
+    /// Is the gap after a late paced segment shortened by the segment's delay, but at most by half,
+    /// as in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
@@ -169,7 +169,7 @@ pub struct Quirks {
     /// clock's phase.
     pub counts_ticks: bool,
     /// Does a lost SYN set the threshold as any timeout does, as in ns-2? By RFC 5681, section 3.1,
-    /// it only leaves a window of one segment.
+    /// a lost SYN only leaves a window of one segment.
     pub lost_syn_counts: bool,
 }
 
@@ -328,7 +328,8 @@ mod tests {
 
     #[test]
     fn profiles_have_the_constants_of_their_year() {
-        // The numbers are the initial window, SYN, tick, and shortest and first timeout in ms.
+        // The values are the initial window, SYN, tick, shortest and first timeout, the last three
+        // in ms.
         assert_eq!(timing(Profile::Ns1In1998), (1, false, 100, 200, 6000));
         assert_eq!(timing(Profile::Ns2In2002), (2, true, 10, 1000, 3000));
         assert_eq!(timing(Profile::Ns2In2006), (2, true, 10, 200, 3000));

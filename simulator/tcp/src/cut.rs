@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! RFC 9937, section 6.2. While more than the target is in flight, the reduction is proportional.
-//! Otherwise the conservative bound holds (PRR-CRB), one segment higher (PRR-SSRB) when an
+//! Otherwise the conservative bound holds (PRR-CRB). It is one segment higher (PRR-SSRB) if an
 //! acknowledgement advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks
-//! are spread too, and a cut begins from the window in use; in the RFC it begins from the number in
+//! are spread too, and a cut begins from the window in use. The RFC begins from the number in
 //! flight (RecoverFS).
 //!
 //! # Why
@@ -39,8 +39,8 @@ pub(crate) struct Delivery {
 }
 
 impl Cut {
-    /// `highest` is the first sequence number never sent. No segment may be sent until the next
-    /// [`step`](Self::step).
+    /// Begins a cut. `highest` is the first segment never sent. Until the next
+    /// [`step`](Self::step), no segment may be sent.
     pub(crate) fn begin(&mut self, before: f64, target: f64, highest: u64) {
         let segments = |window: f64| (window as u32).max(1);
         *self = Cut { until: highest, target: segments(target), before: segments(before), ..Cut::default() };

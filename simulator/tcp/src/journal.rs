@@ -42,8 +42,8 @@ struct Record {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
-    /// The round-trip time of the last segment sent among the acknowledged ones, unless it was sent
-    /// twice.
+    /// The round-trip time of the acknowledged segment that was sent last, unless this segment was
+    /// sent twice.
     pub(crate) rtt: Option<Duration>,
     pub(crate) rate: Option<RateSample>,
 }
@@ -109,7 +109,7 @@ impl Journal {
         self.records.get(seq.checked_sub(self.base)? as usize)
     }
 
-    /// With `is_alone`, nothing else is in flight.
+    /// Records a transmission. With `is_alone`, nothing else is in flight.
     #[inline(never)] // few flows keep a journal
     pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
         if is_alone {

@@ -1,5 +1,5 @@
-//! The state of RACK-TLP, which detects losses by time (RFC 8985), and of undoing reductions
-//! without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
+//! The state of RACK-TLP, which detects losses by time (RFC 8985). Also the state for undoing
+//! reductions without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
 //!
 //! A missing segment is lost if a segment sent later has arrived, and a round trip and a reordering
 //! window have passed since the missing segment was sent. Unlike a count of duplicates, time
@@ -47,8 +47,8 @@ pub(crate) struct Rack {
     /// arrived twice. If `duplicates` is larger, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
-    /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? The first
-    /// retransmission after a reduction begins one, and so does a retransmitted probe.
+    /// True if the next retransmission begins an [epoch](crate::Segment::epoch): it is the first
+    /// after a reduction, or a retransmitted probe.
     pub(crate) begins_epoch: bool,
     pub(crate) undo: Option<Undo>,
     pub(crate) probe: Option<Probe>,
@@ -97,7 +97,7 @@ pub(crate) struct Undo {
     /// The first segment not acknowledged at the reduction.
     pub(crate) from: u64,
     /// The number of retransmissions not yet reported as unnecessary by DSACK; `None` before the
-    /// first.
+    /// first retransmission.
     pub(crate) unexplained: Option<u32>,
     /// The window and the threshold before the reduction, segments. `None` if a mark was also
     /// echoed: a reduction by a mark is never undone.
@@ -147,15 +147,15 @@ impl Rack {
         }
     }
 
-    /// Records that a segment sent once arrived after one that is `distance` segments further (step
-    /// 3).
+    /// Records reordering (step 3): a segment sent once arrived after the segment whose number is
+    /// `distance` higher.
     pub(crate) fn saw_reordering(&mut self, distance: u64) {
         self.has_reordering = true;
         self.degree = self.degree.max(distance);
     }
 
-    /// Everything below `acked` was acknowledged before the report. `was_repeated` means that `seq`
-    /// is known to have been sent twice.
+    /// Handles a DSACK report of `seq`. Everything below `acked` was acknowledged before. With
+    /// `was_repeated`, `seq` is known to have been sent twice.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {

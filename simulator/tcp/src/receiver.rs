@@ -139,7 +139,7 @@ impl Run {
     }
 }
 
-/// The runs that arrivals touched last, the latest first, each as one of its segments; 0 for none.
+/// A segment of each run that arrivals touched last, the latest run first; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
@@ -188,8 +188,8 @@ impl Receiver {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// Handles a segment as [`on_segment`](Receiver::on_segment) does, without the
-    /// [`blocks`](Receiver::blocks), whose memory costs a cache miss even if there are none.
+    /// Handles a segment as [`on_segment`](Receiver::on_segment) does, but returns no
+    /// [`blocks`](Receiver::blocks): reading them costs a cache miss even if there are none.
     #[inline(always)] // copying one returned through memory would stall
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
@@ -523,7 +523,7 @@ mod tests {
         segments.iter().map(|&seq| at_once(receiver, seq).next).collect()
     }
 
-    /// The blocks of the acknowledgement of `seq`, each as its absolute first and last segment.
+    /// Returns each block of the acknowledgement of `seq` as its first and last segment number.
     fn blocks(receiver: &mut Receiver, seq: u64) -> Vec<(u64, u64)> {
         let ack = at_once(receiver, seq);
         let first = |block: Block| ack.next + u64::from(block.offset);

@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Measurements of 100 ms and then 500 ms. If the measurements were forgotten, the second
-        // counts as a first measurement (RFC 6298, 2.2). Otherwise it moves the smoothed time and
-        // the variation (2.3).
+        // Measurements: 100 ms, then 500 ms. If the first is forgotten, the second counts as a
+        // first measurement (RFC 6298, 2.2). Otherwise the second moves the smoothed time and the
+        // variation (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

@@ -106,7 +106,8 @@ impl Scoreboard {
         self.state(seq) & LOST != 0
     }
 
-    /// Returns how many of the newly acknowledged segments were not known to have arrived.
+    /// Acknowledges all segments below `unacked`. Returns how many of them were not known to have
+    /// arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
         if self.segments.is_empty() {
@@ -124,9 +125,9 @@ impl Scoreboard {
         (unacked - from) - known
     }
 
-    /// Handles the SACK blocks of an acknowledgement whose cumulative part ends at the base.
-    /// `highest` is the first segment not yet sent. Calls `each` for every segment that the
-    /// previous acknowledgement did not report, and returns the number of such segments.
+    /// Handles the SACK blocks of an acknowledgement of everything below the base. `highest` is the
+    /// first segment not yet sent. Calls `each` for every segment not reported before, and returns
+    /// the number of such segments.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -177,20 +178,21 @@ impl Scoreboard {
         self.repeated
     }
 
-    /// Have enough segments arrived out of order for the first to be lost, assuming no reordering?
+    /// True if enough segments arrived out of order to show that the first is lost, assuming no
+    /// reordering.
     pub(crate) fn has_duplicates(&self) -> bool {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest arrival?
+    /// True if everything in flight was sent after `rack.latest`.
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: considers the segments that were sent before the latest arrival and have
-    /// not arrived. Marks as lost those sent at least a round trip and `window` ago. If others
-    /// remain, returns when the last of them would be lost.
+    /// RACK_detect_loss, for the missing segments sent before `rack.latest`. Marks as lost those
+    /// sent at least a round trip and `window` ago. If others remain, returns the time by which
+    /// they would be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,

@@ -41,8 +41,8 @@ pub struct Ack {
     /// Does the acknowledgement answer a SYN instead of data? Such an answer is never a duplicate
     /// acknowledgement of data.
     pub is_for_syn: bool,
-    /// Has a mark arrived since the sender last reported that it had reduced its window (RFC 3168,
-    /// section 6.1.3)?
+    /// True from the arrival of a mark until the sender reports that it has reduced its window (RFC
+    /// 3168, section 6.1.3).
     pub ece: bool,
     /// Marked segments received so far on the connection, wrapping.
     pub marks: u32,
@@ -81,7 +81,7 @@ pub struct Sack {
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
     pub offset: u32,
-    /// Segments; 0 for no block.
+    /// Number of segments; 0 for no block.
     pub len: u32,
 }
 
@@ -92,7 +92,7 @@ impl Sack {
     /// No blocks.
     pub const NONE: Sack = Sack { blocks: [Block { offset: 0, len: 0 }; Sack::MOST] };
 
-    /// Are there no blocks, and no segment that has arrived twice?
+    /// True if there is no block and no segment that has arrived twice.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.blocks[0].len == 0

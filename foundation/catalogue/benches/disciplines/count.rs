@@ -22,8 +22,7 @@ pub(crate) fn child(name: &str, flows: u32) {
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
-        // `warm_up` is the number of packets in the call of `run` by `Workload::new`, which
-        // callgrind counts, too.
+        // `Workload::new` calls `run` with `warm_up` packets, and callgrind counts that call, too.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })

@@ -66,8 +66,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Builds the discipline, and offers eight packets per leaf to bring the backlog to its limit
-    /// in `work`.
+    /// Builds the discipline, and offers eight packets per leaf. The backlog then is half a packet
+    /// per leaf.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -84,7 +84,7 @@ impl Bursts {
         bursts
     }
 
-    /// Draws the leaves of the bursts, so that drawing them is not measured.
+    /// Picks the leaves of the bursts before the measurement.
     pub(crate) fn prepare(&mut self, bursts: u32) {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }

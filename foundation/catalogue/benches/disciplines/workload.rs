@@ -1,5 +1,5 @@
-//! The measured workload: 1.5 times the link's rate, with flows of heavy-tailed sizes that start
-//! and end.
+//! The measured workload: flows of heavy-tailed sizes start and end, and offer 1.5 times the link's
+//! rate.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -104,7 +104,7 @@ impl Workload {
         arrival
     }
 
-    /// Draws the arrivals, so that drawing is not measured.
+    /// Generates the arrivals before the measurement.
     pub(crate) fn prepare(&mut self, rounds: u32) {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
@@ -117,7 +117,7 @@ impl Workload {
     }
 
     fn offer(&mut self, arrival: &Arrival) {
-        // In three such steps the link can send two packets of mean size.
+        // Two thirds of a mean packet's transmission time: 1.5 times the link's rate.
         self.now += u64::from(MEAN_SIZE) * 8 * 1_000_000_000 / RATE * 2 / 3;
         let now = Time::from_ns(self.now);
         let packet = Packet {

@@ -15,9 +15,9 @@
 //!
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
-//! O(backlogged siblings) at each level to send. If no packet may leave, to find the time of the
-//! next departure costs O(backlogged classes) at worst. The tree gives no early signals, but inner
-//! disciplines may.
+//! O(backlogged siblings) at each level to send. If no packet may leave, finding the next departure
+//! costs O(backlogged classes) at worst. The tree gives no early signals, but inner disciplines
+//! may.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
@@ -26,7 +26,7 @@
 //! ceilings: the buckets of [`shaper`](super::shaper).
 //!
 //! # Where we differ
-//! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee.
+//! - A bucket, not an estimated rate, decides whether a class is over its guarantee.
 //! - The ceilings of all classes on the path to the root apply at once, before guarantees. A
 //!   guarantee above the class's ceiling is refused. So are siblings' guarantees that together
 //!   exceed the guarantee of their parent, or the rate of the tree or the link.
@@ -231,8 +231,8 @@ impl Spec {
         Ok(tree.with_guarantees(guarantees.into_iter().map(guarantee)))
     }
 
-    /// Checks that each peak is above the ceiling of its class, and at most the limits of its
-    /// ancestors and the link.
+    /// Refuses a peak at or below its class's ceiling, or above the rate that the ancestors or the
+    /// link allow.
     fn check_peaks(&self, tree: &ClassTree, site: &Site<'_>) -> Result<(), BadParameter> {
         let typed = |place: usize| &self.classes()[tree.given()[place]];
         for (place, terms) in tree.terms().iter().enumerate() {
@@ -274,7 +274,7 @@ impl Spec {
         }
     }
 
-    /// The inner disciplines and their sites. Each site has the link's rate, even below a ceiling.
+    /// The inner disciplines and their sites. Each site has the link's rate; ceilings are ignored.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();
@@ -293,7 +293,7 @@ impl Spec {
         Nested { choice, ecn: self.ecn, typed_as: Parameter::of(NAME, "class"), place: Some(place) }
     }
 
-    /// The site of the leaf at `place`, with the maximum rate that it can get.
+    /// The site of the leaf at `place`, with the leaf's maximum rate.
     fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let part = || part_of(whole, config.sharing, site.packet_bytes);

@@ -14,7 +14,7 @@ use fairwire_parameters::{Declared, Entry, Field};
 struct Table {
     discipline: &'static str,
     head: String,
-    /// How messages name a parameter of this table, with `{}` for the parameter.
+    /// The form of a parameter's name in messages; `{}` is the parameter.
     key: String,
     fields: &'static [Field],
 }

@@ -1,4 +1,4 @@
-//! `queue` decides as the short form of its parts, such as `drr+faba`.
+//! `queue` makes the same decisions as a combined name such as `drr+faba`.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;

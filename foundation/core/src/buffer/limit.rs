@@ -13,8 +13,8 @@ const MIN_PACKET_BYTES: u64 = 28;
 const MAX_PACKETS: u32 = 1 << 30; // slots are named by `u32` with one value kept for "none"
 
 impl Limit {
-    /// At most `packets` packets (at least 1, at most 2^30; with
-    /// [`Needs::FLOWS`](crate::Needs::FLOWS) at most 2^24), of any size.
+    /// At most `packets` packets of any size. `packets` is 1 to 2^30; with
+    /// [`Needs::FLOWS`](crate::Needs::FLOWS) at most 2^24.
     pub const fn packets(packets: u32) -> Self {
         Limit { packets: clamp(packets), bytes: u64::MAX }
     }

@@ -228,7 +228,7 @@ impl Buffer {
         self.len() < self.max_packets && self.bytes + u64::from(len) <= self.max_bytes
     }
 
-    /// Invoked for each arrival, admitted or not: assigns its flow a queue if it has none.
+    /// Assigns the packet's flow a queue if the flow has none. Invoked even for refused arrivals.
     #[inline]
     pub fn arriving(&mut self, packet: &Packet) {
         if self.needs.flows && self.queues.are_given() {

@@ -21,8 +21,8 @@ impl Buffer {
     /// The packet that has waited longest.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::ORDER`], like every other method that uses the
-    /// order of arrival.
+    /// When the buffer was built without [`Needs::ORDER`]. Then every method that uses the order of
+    /// arrival panics.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
         self.assert_order();
@@ -159,7 +159,7 @@ impl Buffer {
         Backlog { packets: flow.packets, bytes: flow.bytes }
     }
 
-    /// Bytes of memory: all allocated at construction, unless some was released since.
+    /// Bytes of memory, allocated at construction or after a release.
     pub fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.flows.capacity() * size_of::<Flow>()

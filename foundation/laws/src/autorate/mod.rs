@@ -15,14 +15,14 @@
 //!
 //! # What a round trip says
 //! An answer is late because of a queue, or because the other end delayed it (RFC 9293, section
-//! 3.8.6.3). Consider the last packet from the other end before the answer. It left before the
-//! segment arrived; otherwise it would have been the answer. Packets stay in order, so its arrival
-//! gives a lower bound of the round trip without the end's own delay. The answer gives an upper
-//! bound.
+//! 3.8.6.3). Consider the last packet from the other end before the answer. That packet was sent
+//! before the segment arrived; otherwise it would have been the answer. Packets stay in order, so
+//! this arrival gives a lower bound of the round trip, free of the other end's delay. The answer
+//! gives an upper bound.
 //!
 //! The line is full only if the upper bound exceeds `target` and the lower bound exceeds half of
 //! `target`. The line is free if the upper bound is at most half of `target`. It is also free if
-//! the lower bound does not exceed the base, since a growing queue would raise it. Otherwise the
+//! the lower bound does not exceed the base, since a queue would raise that bound. Otherwise the
 //! rate stays.
 //!
 //! # Whose round trips count
@@ -157,7 +157,7 @@ pub struct Autorate {
     ways: [Option<Way>; 2],
     peers: Peers,
     carried: Carried,
-    /// The next change of rates.
+    /// The time of the next step.
     due: Time,
     heard: Option<(Heard, Time)>,
     full_since: Option<Time>,
@@ -189,7 +189,7 @@ impl Autorate {
         self.peers.hear(trip, now, self.full_since.is_some());
     }
 
-    /// Advances to `now`, with the total bytes that each direction has carried. Returns whether
+    /// Advances to `now`, when each direction has carried `carried` bytes in total. Returns true if
     /// rates may have changed, which happens at most once in a [`STEP`].
     pub fn advance(&mut self, carried: [u64; 2], now: Time) -> bool {
         if now < self.due {
@@ -221,7 +221,7 @@ impl Autorate {
         Some(rate_of(way.bps).unwrap_or(way.config.min))
     }
 
-    /// The part of the last added delay that is certain.
+    /// The lower bound of the last added delay.
     pub fn added(&self) -> Option<Duration> {
         self.heard.map(|(heard, _)| heard.certain)
     }

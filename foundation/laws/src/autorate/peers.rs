@@ -7,21 +7,21 @@ const PEERS: usize = 64;
 const SILENT: Duration = Duration::from_secs(5);
 /// A silent peer is awaited for this long, or for two of its round trips if these take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
-/// The fraction of a peer's carried bytes that still counts after a step: a mean over one second.
+/// The factor by which the count of a peer's bytes decays per step: a mean over one second.
 const FADES: f64 = 0.95;
-/// Peers are sorted by delay. The first at which the sum of the traffic reaches this fraction gives
-/// the added delay, so a host with less traffic cannot forge a small delay.
+/// Peers are counted in order of delay until they carry this fraction of the traffic. The last
+/// peer's delay is the added delay, so a host with less traffic cannot forge a small delay.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// The departure of the answered segment of the peer that `quarter` picks.
+    /// The departure of an answered segment; `quarter` picks its peer.
     pub left: Time,
-    /// The duration of its round trip.
+    /// The duration of that segment's round trip.
     pub trip: Duration,
     /// The excess of that round trip over the base, if the other end answered at once.
     pub added: Duration,
-    /// The part of this excess that is certain, whatever the other end did.
+    /// The lower bound of this excess, however long the other end waited.
     pub certain: Duration,
 }
 
@@ -43,7 +43,7 @@ struct Peer {
     /// The shortest round trip since the line became full.
     recent: Duration,
     seen: Time,
-    /// Does its base stem from a time when the line was not full?
+    /// True if the peer's base was measured before the line was full.
     is_trusted: bool,
     trip: Duration,
     /// The bytes that it carried lately.
@@ -99,8 +99,9 @@ impl Peers {
         Some(place)
     }
 
-    /// Combines what was heard from all peers since the last verdict; if any are trusted, only
-    /// trusted ones count. `None` while the awaited peers carry more than the heard ones.
+    /// Combines the round trips of all peers since the last verdict. If any of these peers are
+    /// trusted, only trusted ones count. `None` while the awaited peers carry more than the heard
+    /// ones.
     pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
         self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());
@@ -169,7 +170,7 @@ impl Peer {
 }
 
 impl Span {
-    /// Merges two observations of one peer.
+    /// Merges two round trips of one peer.
     fn with(self, other: Span) -> Span {
         let least = self.least.max(other.least);
         let first = if other.most < self.most { other } else { self };

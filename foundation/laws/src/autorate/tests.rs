@@ -26,14 +26,14 @@ struct Line {
     beside: Beside,
 }
 
-/// The peers heard next to the bulk transfer, peer 1.
+/// The peers heard in addition to peer 1, the bulk transfer.
 #[derive(Clone, Copy)]
 enum Beside {
     None,
     /// This number of peers. Each sends a small segment every 40 ms. The other end also sends every
     /// 40 ms, and answers only then.
     Talkers(u32),
-    /// A peer with this fraction of all bytes, always heard, 300 ms late.
+    /// A peer with this fraction of all bytes, 300 ms late after 3 s.
     Late(f64),
 }
 
@@ -65,7 +65,7 @@ impl Line {
         self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
     }
 
-    /// Runs for `ms` while the fraction `offered` of the rate is sent.
+    /// Runs for `ms`, sending the fraction `offered` of the rate.
     fn goes_on(&mut self, ms: u64, offered: f64) {
         for _ in 0..ms {
             self.now += Duration::from_ms(1);
@@ -99,7 +99,7 @@ impl Line {
             Beside::None => {}
             Beside::Talkers(count) => {
                 for peer in 0..count {
-                    // Each peer sends at its own instant, and is answered when its other end sends.
+                    // Peers send at different times. Their answers wait until the other end sends.
                     let silence = Duration::from_ms(40);
                     let late = Duration::from_ms(u64::from(peer) * 17 % 40);
                     if (ms + u64::from(peer) * 7).is_multiple_of(40) {
@@ -135,8 +135,8 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             // A cut leaves 0.95 of the delivery, and the rate grows back to all of it within two
             // seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The bound is the target, 20 ms, plus the growth in a round trip and a step: 0.1 of
-            // 130 ms.
+            // The bound is the target, 20 ms, plus what the queue grows in a round trip and a step:
+            // 0.1 of 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -194,13 +194,13 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // A queue of 20 ms takes 5 ms to fill, its answer 60 ms, and two steps 100 ms. The first cut is
-    // then partly based on earlier answers. The second comes after a round trip of 200 ms and a
-    // step of 50 ms.
+    // The queue reaches 20 ms after 5 ms. An answer takes 60 ms, and two steps take 100 ms. The
+    // first cut is then partly based on earlier answers. The second cut comes a round trip of 200
+    // ms and a step of 50 ms later.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // The rate is cut to 0.95 of 2 Mbit/s, and at most halved to drain the queue. The upper bound
-    // is higher, because the measured delivery includes answers from before the line was full.
+    // The cut leaves 0.95 of 2 Mbit/s, or as little as half of that to drain the queue. The upper
+    // bound allows for answers from before the line was full, which increase the measured delivery.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);
@@ -254,8 +254,8 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s, and earlier observations
-    // delay it by half a second.
+    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s. Earlier observations delay
+    // the growth by half a second.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());
     let (used, worst) = line.use_of(10_000);

@@ -13,7 +13,7 @@ pub enum CountingPoint {
     Behind,
 }
 
-/// The total traffic of both directions, by time.
+/// The total bytes that each direction had carried at recent times.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
     counts: [Count; COUNTS],
@@ -29,7 +29,7 @@ struct Count {
 
 /// The number of steps remembered: 3.2 s.
 const COUNTS: usize = 64;
-/// The steps that recent traffic covers: 200 ms.
+/// The number of steps that count as recent traffic: 200 ms.
 const LATELY: usize = 4;
 
 impl Carried {
@@ -77,12 +77,13 @@ fn bits(bytes: u64) -> f64 {
     8.0 * bytes as f64
 }
 
-/// The line's rate is measured from the first to the last of this number of answers.
+/// The number of latest answers kept to measure the line's rate.
 const ANSWERS: usize = 4;
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery.
 const LEAST: f64 = 0.5;
-/// From this fraction of its rate on, a direction is in use; from [`LOADED`] on, its rate may grow.
+/// A direction is in use if it carries at least this fraction of its rate. From [`LOADED`] on, its
+/// rate may grow.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
 /// A direction that carries less than this fraction of its rate does not fill its line. The
@@ -91,10 +92,10 @@ const LOADED: f64 = 0.75;
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 
-/// Is the line full?
+/// Whether the line is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fullness {
-    /// The line is full; it certainly adds this delay.
+    /// The line is full, and adds at least this delay.
     Full(Duration),
     /// The line is not full, as far as is known, and the rate may grow.
     Free,
@@ -127,7 +128,7 @@ pub(super) struct Way {
     growth: f64,
     /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
-    /// No cut before this time, since the last cut shows no effect yet.
+    /// The earliest time of the next cut: the last cut has no effect before.
     hold_until: Time,
     used_at: Time,
     stepped_at: Time,
@@ -154,19 +155,19 @@ impl Way {
         self.answers[ANSWERS - 1] = Some(heard);
     }
 
-    /// Remembers the delivery when the line begins to be full.
+    /// Saves the last measured delivery when the line becomes full.
     pub(super) fn remember(&mut self) {
         self.good_before = self.good;
     }
 
-    /// Undoes [`remember`](Self::remember): the line was not full.
+    /// Restores the saved delivery, since the line was not full.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
         self.answers = [None; ANSWERS]; // their added delays are relative to another base
     }
 
-    /// Advances to `now`, with `line` if it was observed. `is_most` is false if another direction
-    /// is much more loaded.
+    /// Adapts the rate at `now`. `line` is `None` without recent round trips. `is_most` is false if
+    /// another direction is much more loaded.
     pub(super) fn step(
         &mut self,
         carried: &Carried,

@@ -160,8 +160,8 @@ impl Part for Spec {
 /// The backlog that a queue may have even if the target is smaller.
 #[word(gated)]
 pub enum Allowance {
-    /// The time to send two packets of each backlogged queue, but at least four packets. A flow
-    /// with one turn per round needs a queue of that length to keep its share.
+    /// The time to send two packets of each backlogged queue, and at least four in all. A flow with
+    /// one turn per round needs such a queue to keep its share.
     #[default]
     Round,
     /// The time to send four packets.
@@ -243,7 +243,7 @@ impl Spec {
 }
 
 impl Config {
-    /// The discipline, which draws from `rng`.
+    /// The discipline, with `rng` for random decisions.
     pub fn queue(&self, rng: Rng) -> CakeLike {
         self.with(rng, |dropper| dropper)
     }

@@ -16,15 +16,15 @@ struct Labelled {
 /// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// The index in `markers` of each class's marker. Marker 0 is shared, also by classes beyond
-    /// the end.
+    /// For each class, the index of its marker in `markers`. Marker 0 is shared, also by classes
+    /// not listed.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }
 
 impl Conditioner {
-    /// `inner` behind `markers`, each with its name in gauges. `of_class` has the index of each
-    /// class's marker; classes beyond its end share the first marker.
+    /// Puts `inner` behind `markers`, each given with its name in gauges. `of_class` has the index
+    /// of each class's marker; classes beyond its end share the first marker.
     ///
     /// # Panics
     /// When `of_class` names a marker that does not exist.

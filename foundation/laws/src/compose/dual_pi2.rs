@@ -265,14 +265,14 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct SubQueue {
     buffer: Buffer,
-    /// The numbers of the waiting packets that found too few others on arrival for the step to
-    /// apply. At most `min_qlen_step` of them.
+    /// The numbers of the waiting packets to which the step does not apply: on arrival, they found
+    /// too few others. At most `min_qlen_step` numbers.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
-    /// The sum of the probabilities of a signal so far, less the signals given.
+    /// The sum of the signal probabilities of all packets so far, minus the signals given.
     owed: f64,
-    /// The sum of the probabilities of a drop under overload so far, less the drops.
+    /// As `owed`, for drops under overload.
     drops_owed: f64,
 }
 
@@ -364,7 +364,7 @@ impl DualPi2 {
         (self.config.coupling * self.base).min(1.0)
     }
 
-    /// Is the load so high that marking every L4S packet is not enough?
+    /// True if marking every L4S packet is not enough for the load.
     fn is_overloaded(&self) -> bool {
         self.config.coupling * self.base >= 1.0
     }
@@ -397,9 +397,9 @@ impl DualPi2 {
         self.next_update += self.config.update * due;
     }
 
-    /// The delay that p' follows at `now`. Marks keep the L4S queue far below the target, unless
-    /// its senders are unresponsive. Then p' must follow that queue, or its packets would never be
-    /// dropped.
+    /// The longer of the two queues' delays, which p' follows. Marks keep the L4S queue short,
+    /// unless its senders are unresponsive. If p' then ignored this queue, its packets would never
+    /// be dropped.
     fn longer_delay(&self, now: Time) -> Duration {
         self.classic.delay(now).max(self.scalable.delay(now))
     }

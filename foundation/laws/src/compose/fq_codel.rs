@@ -140,8 +140,8 @@ pub struct Spec {
 }
 
 /// The target that `set_hosts` sets if none is given. If hosts share first, a waiting flow delays
-/// only itself. With 5 ms a host's only download loses part of its share: a CUBIC flow needs a
-/// target of 0.43 of its round trip.
+/// only itself. CUBIC needs a target of 0.43 of its round trip. With 5 ms, a host's only download
+/// would lose part of its share.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {

@@ -26,12 +26,12 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
     }
 
-    /// Judges each departure by the backlog of all queues, as in Linux.
+    /// This dropper, judging each departure by the backlog of all queues, as in Linux.
     pub(crate) fn seeing_all(self) -> Self {
         PerFlow { sees_all: true, ..self }
     }
 
-    /// The law of the queue of that number, for tests of its invariants.
+    /// The law of the queue numbered `queue`, for tests of its invariants.
     pub fn law(&self, queue: u32) -> &L {
         &self.laws[queue as usize]
     }

@@ -11,7 +11,7 @@ use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use fairwire_parameters::word;
 
-/// The maximum number of bands: each is polled in turn.
+/// The maximum number of bands, because each is polled in turn.
 pub const MAX_BANDS: usize = 64;
 
 /// The field that decides the band.
@@ -47,8 +47,8 @@ pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
-    /// A bit for each band that has become empty since its last poll. Some laws must learn from a
-    /// poll that they are idle.
+    /// A bit for each band that has become empty since its last poll. Some disciplines must learn
+    /// from a poll that they are idle.
     emptied: u64,
 }
 
@@ -111,7 +111,7 @@ impl Discipline for Prio {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // Empty bands are polled too: some laws must know that they had no packets.
+        // Empty bands are polled too: some disciplines must know that they had no packets.
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             let before = inner.backlog();
             let packet = inner.dequeue(now, signals);

@@ -1,13 +1,13 @@
 //! ALQD: approximated longest queue drop.
 //!
 //! # What it does
-//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue is
-//! compared with the remembered one. If it is longer, it is remembered instead. When the buffer is
-//! full, the remembered queue loses its oldest packet, and the arrival enters.
+//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue
+//! replaces the remembered one if it is longer. When the buffer is full, the remembered queue loses
+//! its oldest packet, and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
 //! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
-//! (section II.B). A full buffer leaves nothing to mark.
+//! (section II.B). ALQD never marks: it drops only when the buffer is full.
 //!
 //! # Why
 //! It nearly matches the isolation of longest queue drop for one comparison per packet.
@@ -143,8 +143,8 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights, the known queue may be further below its share than an empty queue,
-            // which has no packet to lose.
+            // An empty queue has no packet to lose. With weights it could still win the comparison:
+            // `known` may be further below its share.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };

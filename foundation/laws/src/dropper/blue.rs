@@ -20,8 +20,8 @@
 //! # Where we differ
 //! - Each poll that finds no packet counts as the link being idle; `freeze_time` bounds the effect.
 //!   In ns-1, which the paper uses, the transmitter polls once when it goes idle.
-//! - With `idle_decay`, the next arrival takes all steps for the idle time before it. Idle time
-//!   begins at the first poll that found no packet.
+//! - With `idle_decay`, the first arrival after idle time takes all steps that were due meanwhile.
+//!   Idle time begins at the first poll that found no packet.
 //!
 //! # Example
 //! ```toml
@@ -97,7 +97,7 @@ impl Part for Spec {}
 pub struct Config {
     /// The parameters as given, or their defaults.
     pub given: Checked,
-    /// A backlog above this counts as overflow, in the unit of the backlog.
+    /// The backlog above which an admission counts as overflow, in the unit of `measure`.
     pub threshold: Option<f64>,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,

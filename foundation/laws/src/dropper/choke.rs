@@ -75,7 +75,7 @@ pub struct Spec {
     /// More than 1 is the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// The number of regions between the thresholds, instead of `draws`.
+    /// The number of regions between the thresholds. It replaces `draws`.
     ///
     /// In region i an arrival is compared with 2 i packets: the paper's self-adjusting form.
     #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
@@ -104,7 +104,7 @@ pub struct Spec {
     /// The probability of a signal at the upper threshold, in RED's test.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
-    /// w_q: the weight, in the average, of the queue that an arrival finds.
+    /// w_q: the weight of the current queue in the average, which each arrival updates.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
     /// Whether the probability rises steadily above the upper threshold, to 1 at twice that

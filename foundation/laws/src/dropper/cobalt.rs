@@ -21,14 +21,14 @@
 //! The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
-//! - For one of many queues, as in [`cake_like`](crate::compose::cake_like), the wait must also
-//!   exceed the time of two packets of each backlogged queue. CAKE counts only bulky queues, and
-//!   only in its `ingress` mode.
+//! - For one of many queues, as in [`cake_like`](crate::compose::cake_like), a signal also needs a
+//!   wait longer than the time to send two packets of each backlogged queue. CAKE counts only bulky
+//!   queues, and only in its `ingress` mode.
 //! - A drop of BLUE counts as `forced`: a mark could not replace it.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
-//!   empty. In CAKE it counts as empty when its turn comes and it has no packet.
-//! - One packet lowers the count by at most 1024. If it does, the next step is due at once.
+//!   empty. In CAKE a queue counts as empty if it has no packet at its turn.
+//! - One packet lowers the count by at most 1024; the next step is then due at once.
 //!
 //! # Example
 //! ```toml
@@ -85,14 +85,14 @@ pub struct Spec {
     pub decrease: Option<f64>,
 }
 
-/// The parameters that [`cake_like`](crate::compose::cake_like) has, too.
+/// The parameters shared with [`cake_like`](crate::compose::cake_like).
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
     /// The permitted wait.
     ///
-    /// It is at least the time of four packets of `mtu` at the link's rate, or of two packets of
-    /// each backlogged queue, whichever is more. The default is CAKE's.
+    /// It is never less than the time to send four packets of `mtu`, or two for each backlogged
+    /// queue if that is more. The default is CAKE's.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
     /// How long the wait may exceed the target.
@@ -100,9 +100,9 @@ pub struct Control {
     /// The default is CAKE's.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h")]
     pub interval: Option<Quantity<Duration>>,
-    /// The longest packet.
+    /// The length of the longest packet.
     ///
-    /// The permitted wait is at least the time of four of them, as in CAKE.
+    /// The permitted wait is at least the time of four such packets, as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -110,8 +110,8 @@ pub struct Control {
 impl Part for Spec {}
 
 impl Control {
-    /// Checks the parameters for `discipline`, which uses the law. `steps` are the steps of BLUE's
-    /// probability.
+    /// Checks the parameters for `discipline`, which uses COBALT. `steps` has the increase and
+    /// decrease of BLUE's probability.
     pub(crate) fn terms(
         &self,
         discipline: &'static str,
@@ -126,19 +126,19 @@ impl Control {
     }
 }
 
-/// The parameters of the law.
+/// The checked parameters of COBALT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// CoDel's part.
     pub control: CheckedControl,
     /// The time to send four of the longest packets. A shorter wait never causes a signal of CoDel.
     pub four_packets: Duration,
-    /// The steps of BLUE's probability.
+    /// The increase and the decrease of BLUE's probability.
     pub steps: Checked,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
-    /// Whether the permitted wait is at least two packets of each backlogged queue, if there are
-    /// many queues.
+    /// Whether, with many queues, the permitted wait is at least the time to send two packets of
+    /// each backlogged queue.
     pub allows_round: bool,
 }
 
@@ -176,17 +176,17 @@ impl Common {
     }
 }
 
-/// The maximum number of steps by which one call lowers the count.
+/// The maximum number of steps by which one departure lowers CoDel's count.
 const MAX_STEPS: u32 = 1024;
 
-/// The law for one queue. See the [module](self).
+/// COBALT's state for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Cobalt {
     /// BLUE's probability.
     probability: f64,
     /// The time of the probability's last change.
     changed: Time,
-    /// The time of the next step of the count.
+    /// The time of the next signal or of the next step down.
     next: Time,
     /// The count of CoDel's signals, which steps back while no signals are needed.
     count: u32,
@@ -250,9 +250,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// The least permitted wait: the time of four packets, or of two packets of each of `queues`
-    /// backlogged queues, whichever is more. A shorter wait may be due to the turns of the other
-    /// queues alone.
+    /// The least permitted wait: the time to send four packets, or two packets of each of `queues`
+    /// backlogged queues, whichever is more. A shorter wait may come from the other queues' turns
+    /// alone.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

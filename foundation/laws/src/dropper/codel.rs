@@ -20,7 +20,7 @@
 //! # Where we differ
 //! - As in Linux, a mark may replace a drop. A marked packet is sent, so at most one signal is
 //!   given per packet sent.
-//! - Times are nanoseconds, to which the control law rounds down.
+//! - The time to the next signal is rounded down to nanoseconds.
 //! - If several drops are due at one instant, they hit the next packets to leave, as in the RFC's
 //!   loop. The scheduler decides which packets these are.
 //!
@@ -88,10 +88,10 @@ pub struct Control {
     pub mtu: Option<Quantity<Size>>,
     /// ECN-capable packets that waited longer than this are marked.
     ///
-    /// This needs `ecn = "mark"`, and applies regardless of the law.
+    /// This needs `ecn = "mark"`, and does not depend on CoDel's signals.
     #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
     pub ce_threshold: Option<Quantity<Duration>>,
-    /// The precision of the law.
+    /// The precision of CoDel's arithmetic.
     ///
     /// Times and 1/sqrt(count) are either exact, or as coarse as in Linux.
     #[parameter(default = Arithmetic::Exact)]
@@ -100,15 +100,15 @@ pub struct Control {
 
 impl Part for Spec {}
 
-/// The precision of the law.
+/// The precision of CoDel's arithmetic.
 #[word(gated)]
 pub enum Arithmetic {
     /// As in RFC 8289, in nanoseconds.
     #[default]
     Exact,
     /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
-    /// one step of Newton's method from the previous root, in 16 bits. From a count of 1 to 2 this
-    /// gives 0.5 instead of 0.707.
+    /// one step of Newton's method from the previous root, in 16 bits. When the count rises from 1
+    /// to 2, this gives 0.5 instead of 0.707.
     Linux,
 }
 
@@ -125,10 +125,10 @@ impl Control {
     }
 }
 
-/// The parameters of the law.
+/// The checked parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// The parameters. Times are rounded to the precision of the law.
+    /// The parameters, with times rounded to the precision of `arithmetic`.
     pub control: CheckedControl,
     /// No signal is given if a departing packet leaves at most this many bytes behind.
     pub mtu: u64,
@@ -138,14 +138,15 @@ pub struct Terms {
     pub rules: Rules,
 }
 
-/// The inputs of the law for one queue among many.
+/// The rules of CoDel for one queue among many.
 #[word(gated)]
 pub enum Rules {
-    /// As in RFC 8290: the law of a queue sees only that queue.
+    /// As in RFC 8290: CoDel sees only the queue that it controls.
     #[default]
     Rfc,
-    /// As in Linux: the backlog of all queues is compared with the MTU. Packets dropped by an
-    /// overflow count as signals. Signals continue until the queue is polled and found empty.
+    /// As in Linux: the backlog of all queues is compared with the MTU. Packets dropped by overflow
+    /// count as signals. When the queue empties, signalling ends only at a poll that finds no
+    /// packet.
     Linux,
 }
 
@@ -164,7 +165,7 @@ impl Spec {
     }
 }
 
-/// The law for one queue. See the [module](self).
+/// CoDel's state for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
     /// The time from which a signal may be given; `None` while the wait is below the target, or the
@@ -179,8 +180,8 @@ pub struct Codel {
     phase: Phase,
 }
 
-/// The state of the law between two packets. The RFC's loop inspects the packet behind a dropped
-/// one. Here that packet arrives in a separate call, so the last two phases record how to treat it.
+/// CoDel's state between two packets. After a drop, the RFC's loop inspects the next packet. Here a
+/// separate call inspects that packet, so the last two phases record how to treat it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
@@ -194,7 +195,7 @@ enum Phase {
 }
 
 impl Codel {
-    /// The number of signals in the current or last phase; the drop rate follows its square root.
+    /// CoDel's count of signals. The drop rate is proportional to its square root.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -232,7 +233,8 @@ impl Codel {
         Verdict::Signal(Cause::Early)
     }
 
-    /// Begins signalling: after a short pause near the previous drop rate, else from a count of 1.
+    /// Begins signalling. After a short pause it begins near the previous drop rate, otherwise from
+    /// a count of 1.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.control.interval * 16;
@@ -268,7 +270,7 @@ impl Codel {
     }
 }
 
-/// Linux's unit of time, 2^10 ns.
+/// The exponent of Linux's unit of time, 2^10 ns.
 const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
@@ -391,8 +393,8 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // `next` is r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, where r is
-        // `root` and n is `count`. It was computed independently of the program.
+        // Each `next` was computed independently of the program, in 64-bit integers that wrap
+        // around.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {

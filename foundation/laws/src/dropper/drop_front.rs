@@ -1,12 +1,13 @@
 //! Drop-front: a full buffer drops its oldest packet.
 //!
 //! # What it does
-//! Admits every packet. When the buffer is full, the oldest packet of the entire buffer is dropped
-//! until the arrival fits, under any scheduler.
+//! Admits every packet. When the buffer is full, the oldest packets of the entire buffer are
+//! dropped until the arrival fits, under any scheduler.
 //!
 //! # Why
-//! The gap in the sequence reaches the receiver an entire queue sooner than under tail-drop, so TCP
-//! retransmits sooner. The rule is blind to flows: the heaviest still holds most of the buffer.
+//! The gap in the sequence reaches the receiver sooner than under tail-drop, by the wait in the
+//! queue, so TCP retransmits sooner. The rule is blind to flows: the heaviest still holds most of
+//! the buffer.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.

@@ -6,8 +6,9 @@
 //!
 //! The RFC searches all queues. Here each node of a tree over the queues holds the maximum of the
 //! four nodes below it. An arrival raises its queue's bytes in the tree, but a departure does not
-//! lower them. So they may be too high, but never too low. If the maximum proves too high, it is
-//! corrected, and the search is repeated. So departures cost nothing, and the result is exact.
+//! lower them. So values in the tree may be too high, but never too low. A maximum that proves too
+//! high is corrected, and the search is repeated. So departures cost nothing, and the result is
+//! exact.
 //!
 //! A correction takes O(log n) for n queues. Each corrected value was raised by an earlier packet,
 //! so the cost is amortised; but one overflow may correct all values.
@@ -16,7 +17,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
 
-/// Makes room from the fattest queue. The buffer's queues must be counted. See the [module](self).
+/// Makes room from the fattest queue. The number of queues must be fixed. See the [module](self).
 #[derive(Debug)]
 pub struct Fattest {
     batch: u32,
@@ -38,8 +39,8 @@ impl Fattest {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue, with `packet` counted in, and its bytes; `None` if only the arrival is in
-    /// it.
+    /// The fattest queue and its bytes, both with `packet` included. `None` if that queue has only
+    /// the arrival.
     fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
         let own = buffer.queue_of(packet);
         let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));

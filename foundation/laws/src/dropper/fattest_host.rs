@@ -23,7 +23,7 @@ use fairwire_core::{
 
 const NONE: u32 = u32::MAX;
 
-/// Bins for the queues of a host, for lengths below 2^24 bytes. The last also holds longer queues.
+/// The number of bins per host, for queues below 2^24 bytes. The last bin also holds longer queues.
 const BINS: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ struct Host {
     used: u32,
 }
 
-/// The buffer's queues must be counted. See the [module](self).
+/// The number of queues must be fixed. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct FattestHost {
     host_of: HostOf,
@@ -125,12 +125,12 @@ impl FattestHost {
         }
     }
 
-    /// The bytes of `host`: none if its place is free.
+    /// The bytes of `host`, or 0 if its place is free.
     fn held(&self, host: usize) -> u64 {
         self.hosts[host].bytes
     }
 
-    /// The host with the most bytes, `packet` counted in; `None` if it holds only the arrival.
+    /// The host with the most bytes, `packet` included. `None` if that host has only the arrival.
     fn fattest(&mut self, packet: &Packet) -> Option<u32> {
         let own = self.find(self.host_of.name(packet));
         let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);

@@ -81,7 +81,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are counted.
     ///
-    /// In bytes, the site's typical packet counts as one packet of the law.
+    /// In bytes, FRED counts the site's typical packet as one packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// The average queue below which there are no random drops.
@@ -100,7 +100,7 @@ pub struct Spec {
     /// The probability of a random drop as the average approaches the upper threshold.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
-    /// The weight (w_q), in the average, of the queue at each arrival and departure.
+    /// w_q: the weight of the current queue when an arrival or departure updates the average.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
     /// The backlog below which a flow has no random drops.

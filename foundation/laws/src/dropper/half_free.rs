@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Refuses an arrival whose queue holds at least half as many packets as there is still room for.
-//! If there is room for fewer packets than there are [`BUCKETS`], an arrival is also refused if its
-//! queue holds more than the buffer's share of one bucket.
+//! If fewer than [`BUCKETS`] packets fit, an arrival is also refused if its queue holds more than
+//! the buffer divided by [`BUCKETS`].
 //!
 //! # Why
 //! A single queue takes a third of the buffer, and two queues a fourth each, so a newcomer has room
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // The values are totals. The first flow gets 13, half of the 27 places then free, and the
-        // second 9, half of 18. Once fewer than 16 are free, a flow that has more than 2 packets
-        // (40 / 16) gets no more.
+        // Each value is a total. The first flow gets 13 packets, half of the 27 places then free,
+        // and the second 9, half of 18. With fewer than 16 places free, a flow above 2 packets (40
+        // / 16) gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

@@ -6,13 +6,14 @@ use core::fmt::Debug;
 use core::slice;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
-/// The control of one queue. The value is the queue's state; what all queues share is passed in.
+/// The control of one queue. `self` is that queue's state; the data that all queues share is passed
+/// in.
 pub trait Law: Clone + Debug + Default + Send + 'static {
     /// The data that all queues under this law share.
     type Common: Debug + Send;
 
-    /// Does the law judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which
-    /// saves finding the arrival's queue.
+    /// True if the law judges arrivals. If false, [`on_arrival`](Self::on_arrival) is not called,
+    /// which saves finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
     /// Judges an arriving packet for which there is room, before it is in the queue.
@@ -42,8 +43,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Invoked before a packet departs from this queue, if the scheduler found the queue empty
-    /// since the previous one.
+    /// Invoked before a packet departs from this queue, if the scheduler has found the queue empty
+    /// since the last departure.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Takes over the parameters of `fresh` for all of `laws`, which share `common`. Like
@@ -56,7 +57,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     fn inspect(&self, _: &Self::Common, _probe: &mut dyn Probe) {}
 }
 
-/// The entire buffer under one law; packets that do not fit are refused.
+/// Applies one law to the entire buffer; packets that do not fit are refused.
 #[derive(Debug)]
 pub struct OneQueue<L: Law> {
     law: L,

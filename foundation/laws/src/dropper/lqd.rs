@@ -99,8 +99,8 @@ impl Spec {
 /// [Longest queue drop](self), or [RND](crate::dropper::rnd), which takes a random queue.
 #[derive(Debug)]
 pub struct Lqd {
-    /// Does a random queue above its share make room? If not, or if there is none, the queue
-    /// furthest above does.
+    /// True if a random queue above its share makes room. If false, or without such a queue, the
+    /// queue furthest above makes room.
     is_random: bool,
     rng: Rng,
     backlogs: Backlogs,

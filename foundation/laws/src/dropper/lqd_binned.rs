@@ -129,7 +129,7 @@ const _: () = assert!(size_of::<Option<Link>>() == 12);
 pub struct LqdBinned {
     config: Config,
     shares: Shares,
-    /// `None` for a flow without backlog.
+    /// Each flow's link; `None` without backlog.
     links: Box<[Option<Link>]>,
     /// For each bin, the queue whose turn it is.
     bins: [Option<FlowKey>; BINS],

@@ -6,11 +6,11 @@
 //! change since the last update.
 //!
 //! # Why
-//! A controller of the delay holds it at the target whatever the load; in RED the load decides
-//! where the queue settles.
+//! A controller of the delay holds the delay at the target whatever the load; in RED the load
+//! decides where the queue settles.
 //!
 //! # State and cost
-//! 80 bytes; O(1). At most 1024 updates missed between calls are made up for.
+//! 80 bytes; O(1). One call makes up for at most 1024 missed updates.
 //!
 //! # Source (section, equation)
 //! RFC 8033, sections 4 and 5 and appendices A and B.
@@ -20,7 +20,7 @@
 //!   that time.
 //! - The controller is always active: section 5.3, which lets it sleep while the queue is short, is
 //!   omitted.
-//! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
+//! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop restarts the count.
 //! - A measurement of the departure rate starts when a packet leaves a queue whose backlog,
 //!   including the packet, is at least DQ_THRESHOLD. Until the first measurement has ended, the
 //!   delay counts as zero.
@@ -109,7 +109,7 @@ pub struct Control {
     pub beta: Option<f64>,
     /// The time for which no packet is dropped after the queue was last short.
     ///
-    /// 0 ms disables the allowance.
+    /// 0 ms disables this rule.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
     pub max_burst: Option<Quantity<Duration>>,
     /// Above this probability, ECN-capable packets are dropped too.
@@ -130,12 +130,12 @@ pub enum Estimate {
     Rate,
 }
 
-/// The parameters of the law.
+/// The checked parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// The controller.
     pub control: CheckedControl,
-    /// The delay estimate, and the rules for drops and steps.
+    /// The method of estimating the delay, and the rules for drops and updates.
     pub given: Checked,
     /// MEAN_PKTSIZE.
     pub packet_bytes: u32,
@@ -190,7 +190,7 @@ pub struct Pie {
     last_delay: f64,
     /// The remaining time in which no packet is dropped.
     burst: Duration,
-    /// Zero before the first call.
+    /// The due time; zero before the first call.
     next_update: Time,
     delay: Delay,
 }

@@ -1,8 +1,8 @@
 //! The policer: a rate and a bucket, without a queue.
 //!
 //! # What it does
-//! Tokens of a byte each come at `rate` into a bucket that holds `bucket` and starts full. A packet
-//! for which there are enough tokens takes them and passes; any other is dropped. Passed packets
+//! A token is worth a byte. Tokens come at `rate` into a bucket of size `bucket`, which starts
+//! full. A packet with enough tokens takes them and passes; any other is dropped. Passed packets
 //! wait only for the link.
 //!
 //! # Why

@@ -161,7 +161,7 @@ pub struct Config {
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?
     pub capable_at_departure: bool,
-    /// Are packets that cannot carry a mark judged at arrival, or never?
+    /// True if packets that cannot carry a mark are judged, at arrival.
     pub incapable: bool,
 }
 
@@ -203,7 +203,7 @@ pub struct Rem {
     rng: Rng,
     price: f64,
     probability: f64,
-    /// The average of arrivals per interval. `arrived` counts those of the current interval.
+    /// The average of arrivals per interval. `arrived` counts the current interval's arrivals.
     input: f64,
     arrived: f64,
     next_change: Time,
@@ -221,7 +221,8 @@ impl Rem {
         self.price
     }
 
-    /// Changes the price if an interval has ended. `queue` is the backlog since the previous call.
+    /// Changes the price if an interval has ended. The backlog has been `queue` since the last
+    /// call.
     #[inline]
     fn keep_up(&mut self, queue: f64, now: Time) {
         if now >= self.next_change {
@@ -237,8 +238,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals, so the steps never grow, and a price of 0 stays at
-        // 0. So it is enough to cut the sum of all steps at 0.
+        // Without arrivals, the steps of the price never grow, so a price that falls never rises
+        // again. It is enough to cut the sum of all steps at 0.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);
@@ -250,7 +251,7 @@ impl Rem {
         self.probability = self.config.law.probability(self.price);
     }
 
-    /// The result is in typical packets.
+    /// Returns the amount in typical packets.
     #[inline]
     fn counted(&self, packets: u32, bytes: u64) -> f64 {
         match self.config.law.given.measure {

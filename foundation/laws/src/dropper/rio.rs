@@ -5,8 +5,8 @@
 //! those out of profile (yellow, red) have low ones. The coupling decides which packets a colour's
 //! average counts.
 //!
-//! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether that also
-//! holds above a colour's upper threshold.
+//! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether such packets
+//! are also marked above a colour's upper threshold.
 //!
 //! # Why
 //! The edge marks the packets that a contract covers (in profile). A core router honours the
@@ -25,8 +25,8 @@
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
 //!   updates the average of all packets, and "in" arrivals also that of "in", as in Clark and Fang.
 //! - In ns-2's `rio.cc`, only "in" arrivals update the average of all packets. `out_rule = "ns2"`
-//!   follows ns-2 and a trace of its decisions: idle time that an "out" arrival ends decays only
-//!   the average of "in". A signal above the upper threshold does not reset the count of "out".
+//!   follows ns-2 and a trace of its decisions. If an "out" arrival ends the idle time, only the
+//!   average of "in" decays. An "out" signal above the upper threshold does not reset the count.
 //! - At the next arrival of any colour, idle time decays every average, once for each complete
 //!   packet that the link could have sent.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less. The
@@ -212,7 +212,7 @@ struct Defaults {
     max_probability: f64,
 }
 
-/// Park and Choi 2003, section IV, read as packets of a buffer of 100.
+/// Park and Choi 2003, section IV, with a buffer of 100 packets assumed.
 const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
 const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
@@ -281,8 +281,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time? Then only the average of
-    /// green decays.
+    /// True if, under ns-2's rule, a packet out of profile ended the idle time. Then only the
+    /// average of green decays.
     is_idle_over: bool,
 }
 
@@ -413,7 +413,7 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // If the packet does not fit, `victim` drops it, with the right cause.
+        // A packet that does not fit passes here, and `victim` drops it.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

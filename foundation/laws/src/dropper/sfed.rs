@@ -174,7 +174,8 @@ impl Sfed {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Section 4.1 (4). The other buckets return their tokens above the new height to the pool.
+    /// Adds a full bucket (section 4.1 (4)). Other buckets return tokens above the new height to
+    /// the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
             self.delete(self.next_turn());
@@ -192,7 +193,7 @@ impl Sfed {
         bucket
     }
 
-    /// Section 4.1 (5). The last bucket moves to the freed index.
+    /// Deletes a bucket (section 4.1 (5)). The last one moves to its index.
     fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
         self.resize();
@@ -227,8 +228,8 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // A packet that does not fit gets no bucket, and `victim` refuses it. A new bucket is
-            // full, so a packet that fits is not judged.
+            // A new bucket is full, so the packet passes. A packet that does not fit gets no
+            // bucket, and `victim` refuses it.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);
             }
@@ -247,7 +248,7 @@ impl Dropper for Sfed {
         let price = self.config.measure.price(packet);
         if !inside {
             self.pool += price;
-            // The departure of a packet of no bytes returns nothing, but still deals out a token.
+            // A packet of no bytes has the price 0, but the quantum must be above 0.
             return self.distribute(price.max(TOKEN));
         }
         // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
@@ -255,7 +256,7 @@ impl Dropper for Sfed {
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // The bucket was full and deleted, so its tokens are in the pool, which pays.
+            // A full bucket was deleted, and its tokens went to the pool. So the pool pays.
             None => self.pool -= price,
         }
     }

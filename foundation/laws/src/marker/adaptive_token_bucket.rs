@@ -20,13 +20,12 @@
 //! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta.
 //!
 //! # Where we differ
-//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. All changes
-//!   together would move the target by a hundredth of a percent. So each change here adds or
+//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. So the target
+//!   would never leave the contract by more than a hundredth of a percent. Here each change adds or
 //!   subtracts delta R_t. With `additive = false`, R_t is read as the current target.
 //! - `lowest` and `highest` are ours. Without bounds, targets grow forever if no link is ever full.
-//! - A gateway's `[egress]` reports only occasionally. While such a report is valid, its request
-//!   counts again in each interval. After that the target returns to the contract by the same
-//!   steps.
+//! - A gateway's `[egress]` reports only occasionally. While a report is valid, its request counts
+//!   again in each interval. Afterwards the target returns to the contract by the same steps.
 //!
 //! # Example
 //! ```toml
@@ -92,7 +91,7 @@ pub struct Spec {
 pub struct Config {
     /// The contract.
     pub rate: Rate,
-    /// The bucket, in bytes.
+    /// The size of the bucket, in bytes.
     pub burst: u64,
     /// The parameters as given, or their defaults.
     pub given: Checked,
@@ -182,7 +181,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// Changes up to the report's end follow its request; later changes lead back to the contract.
+    /// The target after `changes` changes. They follow the report until its end, then lead back to
+    /// the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -196,12 +196,12 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// At least one change must be due.
+    /// Counts the changes due by `now`; one must be due.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
-    /// At least one change must be due.
+    /// The target at `now`; one change must be due.
     fn target_by(&self, now: Time) -> f64 {
         match self.report {
             None => self.next_target(),
@@ -209,9 +209,9 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes the changes due by `now`. Without reports, only the first of their intervals had
-    /// requests. Tokens come at the previous target until the first change, and at the new target
-    /// after it.
+    /// Makes the changes due by `now`. Without reports, only the first moves the target: later
+    /// intervals had no requests. Until the first change tokens come at the previous target, then
+    /// at the new one.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -396,8 +396,8 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // The change due at `start` was applied before the first report. So 500 changes follow
-            // the reports.
+            // The change due at `start` precedes the first report. So the reports decide 500
+            // changes.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Tokens, each worth a byte, come at `rate` into a committed bucket and, while it is full, into an
-//! excess bucket. A packet takes tokens from the committed bucket and is green, or else from the
-//! excess bucket and is yellow. If neither holds enough, it is red and takes none. With `aware`, a
-//! packet never gets a better colour than it had.
+//! excess bucket. A packet that finds enough tokens in the committed bucket takes them and is
+//! green. If only the excess bucket holds enough, the packet takes those and is yellow. Otherwise
+//! it is red. With `aware`, a packet never gets a better colour than it had.
 //!
 //! # Why
 //! Only the size of a burst decides the colour, not the peak rate.
@@ -50,7 +50,7 @@ pub struct Spec {
     /// The committed rate, CIR.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The committed bucket, CBS.
+    /// The size of the committed bucket, CBS.
     ///
     /// CBS or EBS must be above zero.
     #[parameter(
@@ -58,7 +58,7 @@ pub struct Spec {
         source = "RFC 2697, section 2, requires no less than the largest packet."
     )]
     pub committed_burst: Option<Quantity<Size>>,
-    /// The excess bucket, EBS.
+    /// The size of the excess bucket, EBS.
     ///
     /// CBS or EBS must be above zero.
     #[parameter(

@@ -67,7 +67,7 @@ pub struct Spec {
 pub struct Config {
     /// The contract.
     pub rate: Rate,
-    /// The bucket, in bytes.
+    /// The size of the bucket, in bytes.
     pub burst: u64,
 }
 
@@ -79,7 +79,7 @@ impl Spec {
         Ok(Config { rate, burst: bucket(self.burst, rate, site, parameter)? })
     }
 
-    /// Is the size of the bucket given as 0? Then every packet is "out".
+    /// True if `burst` is given as 0. Then every packet is "out".
     pub fn is_empty(&self) -> bool {
         self.burst.is_some_and(|burst| burst.0.0 == 0)
     }

@@ -54,7 +54,7 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The default, half of the site's rate, suits two competing aggregates.
+/// The given rate, or half of the site's, which suits two competing aggregates.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }

@@ -54,7 +54,7 @@ pub struct Spec {
     /// The peak rate, PIR, at least the committed rate.
     #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
-    /// The committed bucket, CBS.
+    /// The size of the committed bucket, CBS.
     ///
     /// CBS and PBS must be above zero.
     #[parameter(
@@ -62,7 +62,7 @@ pub struct Spec {
         source = "RFC 2698, section 2, requires no less than the largest packet."
     )]
     pub committed_burst: Option<Quantity<Size>>,
-    /// The peak bucket, PBS.
+    /// The size of the peak bucket, PBS.
     ///
     /// CBS and PBS must be above zero.
     #[parameter(

@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
-//! target rate, packets are green. Up to the peak target rate, the estimate's fraction above the
-//! committed rate is yellow. Beyond it, the fraction above the peak rate is red, and the fraction
-//! between the two rates is yellow. Packets are picked at random.
+//! target rate, packets are green. Between committed and peak target rate, the estimate's fraction
+//! above the committed rate is yellow. Above the peak rate, the fraction beyond it is red, and the
+//! fraction between the two rates is yellow. Packets are picked at random.
 //!
 //! # Why
 //! The excess is spread as in [`tsw2cm`](super::tsw2cm), with a second limit.
@@ -16,7 +16,7 @@
 //! W. Fang, N. Seddigh and B. Nandy, RFC 2859: the rate estimator and the marking algorithm.
 //!
 //! # Where we differ
-//! One number per packet is compared with both probabilities.
+//! One random number per packet is compared with both probabilities.
 //!
 //! # Example
 //! ```toml

@@ -101,7 +101,7 @@ impl Drr {
     }
 
     /// Gives a quantum to the current queue, which cannot send `head`, and passes the turn on.
-    /// Takes and returns the number of such visits.
+    /// `visits` counts such visits; returns the new count.
     #[inline(never)] // rarely needed: inlined, its registers would be saved at every turn
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
@@ -177,7 +177,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
-        // The turn is that of `flow`. If it is over, the next `choose` passes it on.
+        // `flow` has the turn. If the deficit is too small, the next `choose` passes the turn on.
         self.turns[self.current as usize].deficit -= cost(packet);
         self.skip(packet, flow, buffer);
     }

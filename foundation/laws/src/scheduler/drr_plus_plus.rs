@@ -66,8 +66,7 @@ enum Status {
     /// On neither list.
     Idle,
     New,
-    /// On the list of old queues, moved there because it was found empty as a new queue. It is not
-    /// bulky.
+    /// On the list of old queues, because it was found empty as a new queue. It is not bulky.
     Resting,
     /// On the list of old queues, and bulky.
     Bulky,
@@ -128,8 +127,8 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     host_of: HostOf,
     lets_go: bool,
     served: u32,
-    /// The queue whose last packet the current poll dropped. If the same poll then finds it empty,
-    /// `polled_empty` is not set.
+    /// The queue whose last packet the current poll dropped. If the same poll then finds the queue
+    /// empty, `polled_empty` is not set.
     just_emptied: u32,
     passed_over: u32,
     /// With gated service: the queue that has the turn, the start of the turn, and the current
@@ -140,7 +139,7 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
 }
 
 impl<const GATED: bool> DrrPlusPlus<GATED> {
-    /// Each queue gets `quantum` bytes per round.
+    /// A scheduler that gives each queue `quantum` bytes per round.
     pub(crate) fn new(queues: u32, quantum: u32) -> Self {
         let turn = Turn {
             credit: 0,
@@ -266,8 +265,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: did the packet at the head of `queue` arrive after the queue's turn
-    /// began? If another queue had the turn, that of `queue` begins now.
+    /// With gated service: true if the head of `queue` arrived after the queue's turn began. If
+    /// another queue had the turn, the turn of `queue` begins now.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;
@@ -275,7 +274,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         arrived > self.began
     }
 
-    /// Moves `queue` from the head of its list behind the first other old queue.
+    /// Moves `queue` from the head of its list to second place among the old queues.
     fn step_back(&mut self, queue: u32, is_new: bool) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop(&self.turns);

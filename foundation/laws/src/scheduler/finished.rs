@@ -20,8 +20,8 @@ const MIN_CAPACITY: usize = 1024;
 
 const SWEPT: usize = 2;
 
-/// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
-/// to lose, is forgotten.
+/// A bounded memory of flows and their tags. If full, it forgets the flow with the least tag, since
+/// that flow loses least.
 ///
 /// A flow is remembered if the index of its table entry is in the heap.
 /// [`forget_all`](Self::forget_all) empties only the heap, in O(1). Entries of forgotten flows are

@@ -6,10 +6,9 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
-/// Weights are integers, in units of 2^-36, so their sum returns to exactly zero when the last flow
-/// has left. The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, fits in a
-/// `u64`. If all are equal, each counts as 1, so the division stays within 64 bits, where it is
-/// fast.
+/// The fraction bits of a weight. Weights are integers, so their sum is exactly zero once the last
+/// flow has left. The least weight, 10^-6, is exact to 2 in 10^5; the greatest, 10^6, fits in a
+/// `u64`. Equal weights count as 1, so divisions stay within 64 bits, where they are fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; `bytes` is zero if there is none.
@@ -31,8 +30,8 @@ pub(super) struct Fluid {
     virtual_time: Tag,
     /// The sum of the weights of all flows served: backlogged and remembered.
     weight: u128,
-    /// The remainder of the latest division of work (bytes times weight) by `weight`, not yet
-    /// counted in virtual time.
+    /// The remainder of the latest division by `weight`: work (bytes times weight) not yet counted
+    /// in virtual time.
     remainder: u128,
     finished: Finished,
     sending: Sending,
@@ -59,8 +58,8 @@ impl Fluid {
         }
     }
 
-    /// Returns false if `fresh` counts weights differently. The packet being sent counts at the new
-    /// rate.
+    /// Takes weights and rate, also for the packet being sent. Returns false if `fresh` counts
+    /// weights differently.
     pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
         let takes = self.price.retune(&fresh.price);
         if takes {
@@ -165,8 +164,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time by the part of `sent` not yet counted. It moves faster past the tag of a
-    /// remembered flow, which is then no longer served.
+    /// Moves virtual time by the part of `sent` not yet counted. Past the tag of a remembered flow,
+    /// that flow is not served, so virtual time moves faster.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

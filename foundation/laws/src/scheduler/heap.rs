@@ -80,7 +80,7 @@ impl Heap {
         self.entries[self.place(item)].rank()
     }
 
-    /// Inserts `item`, which must not be in the heap, behind its equals.
+    /// Inserts `item`, which must not be in the heap, behind items with equal tags.
     #[inline]
     pub(super) fn insert(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
@@ -88,7 +88,8 @@ impl Heap {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Changes the tag of `item`, which must be in the heap, and puts it behind its equals.
+    /// Changes the tag of `item`, which must be in the heap, and puts it behind items with that
+    /// tag.
     #[inline]
     pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);

@@ -11,14 +11,14 @@
 //!
 //! # Why
 //! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
-//! whose queues do not drain. Many TCP flows with small windows run empty, return as new and are
-//! served first, so their host gets more than its share.
+//! whose queues do not drain. Many TCP flows with small windows empty their queues, return as new
+//! and are served first, so their host gets too much.
 //!
 //! # State and cost
-//! 52 bytes per queue, and as many hosts as queues, at 88 bytes each. O(1) amortised per packet if
-//! the quantum is not below the longest packet: each inspection of an empty queue or host removes
-//! it from its list. With a smaller quantum, rounds in which nothing could be sent are credited at
-//! once.
+//! 52 bytes per queue and 88 bytes per host, for as many hosts as queues. O(1) amortised per packet
+//! if the quantum is not below the longest packet: each inspection of an empty queue or host
+//! removes that one from its list. With a smaller quantum, rounds in which nothing could be sent
+//! are credited at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
@@ -205,7 +205,7 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Since the total was `moves`, has each member that was then on the old list had a turn?
+    /// True if each member that was on the old list at a total of `moves` has since had a turn.
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
@@ -319,7 +319,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Each queue and each host has the same quantum.
+    /// A scheduler with the same quantum for each queue and host.
     pub fn new(queues: u32, quantum: Quantum, terms: HostTerms) -> Self {
         let count = queues as usize;
         Hosts {
@@ -538,9 +538,9 @@ mod tests {
     /// Returns the bytes that each flow of one host sent in `packets` packets of 1500 bytes, and
     /// the maximum number of packets sent while a ping waited.
     ///
-    /// Flows with numbers below `standing` are always backlogged. Any other flow offers its next
-    /// packet once `pause` packets of other flows have left since its last packet. A ping of 100
-    /// bytes comes every `gap` packets.
+    /// Flows with numbers below `standing` are always backlogged. Any other flow pauses after each
+    /// of its packets until `pause` more packets have left. A ping of 100 bytes comes every `gap`
+    /// packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;

@@ -78,7 +78,7 @@ impl Kind {
         matches!(self, Kind::Drr | Kind::Fbfq)
     }
 
-    /// The scheduler of this name. A `Box` costs 2 to 7 % fewer instructions per packet than an
+    /// The scheduler of this name. A `Box` takes 2 to 7 % fewer instructions per packet than an
     /// enum of all schedulers (`docs/adr/contracts.md`).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {

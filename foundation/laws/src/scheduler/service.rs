@@ -109,7 +109,7 @@ pub struct CheckedService {
 }
 
 impl Service {
-    /// Checks the service of `discipline`, given or default.
+    /// Checks `typed`, or the default order of service, for `discipline`.
     pub fn check(
         typed: &Option<Service>,
         discipline: &'static str,
@@ -167,7 +167,7 @@ impl Service {
         self.name != Kind::Fcfs
     }
 
-    /// `bad`, with this scheduler's name inserted in the path to the parameter, as users write it:
+    /// Inserts this scheduler's name in the parameter's path in `bad`, as users write it:
     /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {

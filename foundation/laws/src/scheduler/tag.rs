@@ -9,7 +9,7 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 /// least weight, 10^-6, by `2^32 x 2^16 x 2^32 x 2^20 = 2^100`. So 128 bits never overflow.
 pub(super) type Tag = u128;
 
-/// With 32 bits, the price of a packet of 40 bytes is exact to 10^-5 for a flow of the greatest
+/// The fraction bits of a tag: the price of 40 bytes is exact to 10^-5 for a flow of the greatest
 /// weight, 10^6.
 pub(super) const FRACTION_BITS: u32 = 32;
 
@@ -31,7 +31,7 @@ impl Price {
         self.weights.set(class, weight)
     }
 
-    /// Returns false if equal weights would become different, or different weights equal.
+    /// Takes the weights of `fresh`. Returns false if only one of both has equal weights.
     pub(super) fn retune(&mut self, fresh: &Price) -> bool {
         let takes = self.is_equal == fresh.is_equal;
         if takes {

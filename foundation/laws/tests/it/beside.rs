@@ -1,4 +1,4 @@
-//! Runs a discipline and a transcription of its law side by side.
+//! Runs a discipline and a transcription of its rules side by side.
 
 use crate::fate::Events;
 use fairwire_core::rng::mix;
@@ -29,7 +29,7 @@ impl Offer {
     }
 }
 
-/// A transcription of a law, with a queue.
+/// A transcription of a discipline's rules, with a queue.
 pub(crate) trait Reading {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>);
     fn request(&mut self, now: u64, events: &mut Vec<Event>);
@@ -69,7 +69,7 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// `is_marked` turns the drop into a mark.
+    /// Given a `cause`, drops or (if `is_marked`) marks the packet.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,

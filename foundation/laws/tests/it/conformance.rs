@@ -9,28 +9,28 @@ use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A site with packets of at most 512 bytes, since the buffer must hold one.
+/// A site with packets of 512 bytes, or of the buffer's size if that is smaller.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
 }
 
-/// Settings without which the contest would hardly exercise the decisions of these disciplines.
+/// Settings with which `contest` exercises the decisions of these disciplines.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // A full buffer of 40 packets takes 16 ms. That is so little above PIE's default target of 15
-    // ms that no signal comes within a second.
+    // A full buffer of 40 packets takes 16 ms, only 1 ms more than PIE's default target. With that
+    // target, no signal comes within a second.
     ("pie", "target = '5 ms'"),
-    // An overflow drops the oldest packets of the longest queue, so its delay stays below 15 ms. No
-    // queue is the longest for more than 110 ms. In that time, PIE's default gains, a hundredth of
-    // these, give no signal.
+    // Overflows keep the delay of the longest queue below 15 ms, and no queue is the longest for
+    // more than 110 ms. PIE's default gains, a hundredth of these, give no signal in that time.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
     // With the paper's literal alpha, RQM signals one in twenty thousand packets before the buffer
-    // is full. An alpha for TCP's growth at a round-trip time of 20 ms exercises the entire law.
+    // is full. An alpha for TCP's growth at a round-trip time of 20 ms exercises all of RQM.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops above a probability of one half. With a limit of 1, AFD always marks.
+    // By default, AFD drops instead of marking above a probability of one half. A limit of 1
+    // prevents these drops.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
@@ -46,8 +46,8 @@ pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline
     Driver::new(typed.built(&site(buffer)))
 }
 
-/// Settings for each measure, and for each scheduler with each method of sharing queues, as far as
-/// `entry` has them.
+/// Settings for each measure of `entry`, and for each of its schedulers with each method of sharing
+/// queues.
 pub(crate) fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
@@ -197,8 +197,8 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Push-out makes schedulers repair their queues. Untested pairs of scheduler and dropper share
-    // their code with tested pairs.
+    // Pairs with push-out are at risk, because their schedulers must repair queues. The other pairs
+    // share code with these.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -297,10 +297,9 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // There are two polls for every three of the 12000 offers, and at most 40 packets wait at
-        // each of the three pauses. So at most 8120 packets are sent. Each poll follows an offer,
-        // so it finds nothing only if an empty queue refused a packet. AVQ admits ever fewer
-        // packets of unresponsive senders: 0.98 of the rate at first, three quarters at the end.
+        // Two polls per three of the 12000 offers send 8000 packets. At most 40 more leave in each
+        // of three pauses. A poll finds nothing only if an empty queue has refused a packet. AVQ
+        // admits 0.98 of the rate at first, and three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 type Boxed = Box<dyn Discipline>;
 type Wrap = fn(Boxed) -> Boxed;
 
-/// Parameters with which entries have more state to lose than by default.
+/// Parameters under which these disciplines have more state than by default.
 const TYPED: &[(&str, &str)] = &[
     ("conditioner", "class = [{ id = 1, marker = 'adaptive-token-bucket' }]"),
     ("shaper", "autorate = {}"),

@@ -117,7 +117,8 @@ impl Since {
         self.count(len);
     }
 
-    /// p_a, the probability of a signal given p_b. If bytes are counted, `mean` is the mean packet.
+    /// p_a, the probability of a signal given p_b. If bytes are counted, `mean` is the mean packet
+    /// length.
     pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
         let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
         let pa = match spreading {
@@ -270,7 +271,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             // Frequent steps let a short run cover rises and falls. RED makes at most 64 due steps
-            // at once, the transcription all; no pause has 64 intervals.
+            // at once, the transcription all of them. No pause lasts 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -309,8 +310,8 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
         // Packets are entire, so the band from 14 to 16 extends to 13.5 and 16.5. There the ramp
-        // gives 0.35 to 0.65 of max_p, so p is 0.1 at a max_p between 0.1 / 0.65 and 0.1 / 0.35. A
-        // step is a tenth of max_p.
+        // gives 0.35 to 0.65 of max_p, so p is 0.1 at a max_p between 0.1 / 0.65 and 0.1 / 0.35.
+        // One step adds a tenth.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -427,7 +428,7 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
     // p_b is 1/4. After a spared packet of 500 bytes, one of `len` bytes is signalled with
     // probability p_b / (1 - n p_b) * len / mean. Here n is the number of entire mean packets in
-    // both. As in ns-2, spreading comes before scaling.
+    // both together. As in ns-2, spreading comes before scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2

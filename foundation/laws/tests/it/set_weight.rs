@@ -48,7 +48,7 @@ impl Link {
     }
 }
 
-/// A discipline's name, and its settings by the weight of class 2.
+/// A discipline's name, and its settings for a given weight of class 2.
 type Typed = (&'static str, fn(f64) -> String);
 
 fn weights(second: f64) -> String {
@@ -88,7 +88,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// Offers in which the buffer and the tokens circulate many times.
+/// The number of offers in which buffer and tokens circulate many times.
 const SETTLES: u64 = 30_000;
 
 #[test]
@@ -185,7 +185,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
 
     let all: String = (0..300).map(|class| format!("{class} = 1.0, ")).collect();
     for name in ["lqd", "rnd"] {
-        // The scheduler's weight is changed first, and must be reverted.
+        // The scheduler's weight changes first, and must be reverted after the refusal.
         let mut queue = discipline(name, &format!("scheduler = {{ drr = {{ weights = {{ {all} }} }} }}"));
         for class in 0..255 {
             queue.set_weight(class, weight(2.0 + f64::from(class))).expect("there is room");

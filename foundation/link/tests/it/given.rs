@@ -248,8 +248,8 @@ fn a_pattern_repeats_forever_without_loss_of_precision() {
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
-    // A packet takes 1 ms in odd seconds and 0.5 ms in even ones. So 1000 packets leave in one
-    // second and 3000 in two, and arrive 10 ms later.
+    // A packet takes 1 ms and 0.5 ms in alternate seconds. So 1000 packets leave in one second and
+    // 3000 in two, and arrive 10 ms later.
     assert_eq!(arrived.len(), 900_000);
     assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
     assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
@@ -384,7 +384,7 @@ fn a_report_lists_the_counts_of_two_flows() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Each flow gets half of the rate, within the packets of one round.
+    // Each flow gets half of the rate. The tolerance is one round of packets.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits

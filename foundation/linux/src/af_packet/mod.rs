@@ -5,8 +5,8 @@
 //! a slot of the ring, arrive through the socket's queue. If the kernel refuses a ring, all frames
 //! arrive through the queue. An interface may go down and come back, or change its MTU.
 //!
-//! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
-//! few arrive; the idle delay should stay under 100 us.
+//! The ring is of version 2. Version 3 delivers frames in blocks. If few arrive, this takes a
+//! millisecond or more; the idle delay should stay under 100 us.
 //!
 //! Frames are not sent from a ring (`PACKET_TX_RING`). The kernel frees a slot when the receiving
 //! socket accepts the packet, but virtual interfaces read the slot after that.
@@ -40,16 +40,16 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// Has the interface gone down? Then [`Port::check`] checks that it still exists. The next
-    /// frame clears the flag only without a ring; with one, each check costs a system call.
+    /// True if the interface went down: [`Port::check`] then checks that it still exists. Without a
+    /// ring, the next frame clears the flag. With a ring, each later check costs a system call.
     is_down: bool,
     is_gone: bool,
     has_remote: bool,
 }
 
-/// The size of the send buffer, which all threads with one socket share. The kernel counts a frame
-/// until it has left, or until the other end of a virtual wire has accepted it. The default holds a
-/// hundred frames.
+/// The size of the send buffer, which all threads with one socket share. A frame occupies the
+/// buffer until it has left, or until the other end of a virtual wire has accepted it. The default
+/// size holds a hundred frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer up to `net.core.wmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores

@@ -58,7 +58,7 @@ pub(super) struct Tag {
     pub control: u16,
 }
 
-/// The frame in `slot`, which starts with [`HEADROOM`] bytes for a removed tag.
+/// The frame in `slot`, with a removed tag reinserted. `slot` starts with [`HEADROOM`] spare bytes.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());

@@ -47,7 +47,7 @@ const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
-    /// `socket` must have the option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
+    /// Adds a ring to `socket`, which has [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
         // Any positive value makes the kernel queue long frames. Only the socket's buffer bounds
         // them.

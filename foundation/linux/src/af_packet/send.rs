@@ -24,7 +24,8 @@ pub(super) fn send_all(
         // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are
         // valid.
         let header = header.write(unsafe { MaybeUninit::zeroed().assume_init() });
-        // An `IoSlice` is an `iovec` in memory, which the kernel only reads here, despite its type.
+        // An `IoSlice` is an `iovec` in memory. The kernel only reads it, although the pointer is
+        // mutable.
         header.msg_hdr.msg_iov = pieces.as_ptr().cast_mut().cast();
         header.msg_hdr.msg_iovlen = pieces.len() as _;
     }

@@ -64,7 +64,7 @@ pub(super) fn set_option<T: Copy + 'static>(
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Frames dropped since the last call, which resets the kernel's counter; 0 if it cannot be read.
+/// Frames dropped since the last call; 0 if unknown. Each call resets the kernel's counter.
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -96,7 +96,7 @@ fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The kernel sets the index of the interface to -1 on removal.
+/// True until the interface is removed. The kernel then sets the index to -1.
 pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
     let mut address = link_address(0);
     let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;

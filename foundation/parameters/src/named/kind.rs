@@ -16,10 +16,10 @@ use serde_json::Value;
 
 /// A kind of component that is chosen by name, such as markers.
 ///
-/// Each component is a struct under `#[parameters]` with the kind's trait, and a line of `parts!`.
-/// Another crate [registers](Registry::register) its component. These declarations generate the
-/// [entry](Entry) of a component, the choice of one, the parameters given under each name, and the
-/// schemas.
+/// Each component has a struct under `#[parameters]`, which implements the kind's trait, and a line
+/// in `parts!`. Another crate [registers](Registry::register) its components. These declarations
+/// generate each component's [entry](Entry), the readers of [`Named`](super::Named) and
+/// [`Tables`](super::Tables), and the schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -118,8 +118,7 @@ pub trait Kind: Sized + 'static {
     }
 }
 
-/// The schema of a table with one key: the name of a component, whose value is the table of its
-/// parameters.
+/// The schema of a table from one component's name to the table of its parameters.
 pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
     let all = K::registry().all().iter();
     tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
@@ -150,7 +149,7 @@ pub trait Listed: Kind {
 /// written. Without this trait, schemas omit the default of `T`.
 pub trait Writes<T>: Listed {}
 
-/// The parameters of a component of any type. The struct for one component is a [`Part`].
+/// The parameters of a component of unknown type. Each component's struct is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
     /// This value as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;

@@ -1,7 +1,7 @@
 //! The list of the components of one kind.
 
-/// Lists the components of a kind of the calling crate, one per line: the module with the
-/// description `ABOUT`, the struct of parameters in that module, and any aliases.
+/// Lists the calling crate's components of a kind. Each line has a module with a description
+/// `ABOUT`, the module's struct of parameters, and any aliases.
 ///
 /// ```text
 /// fairwire_parameters::parts! { Disciplines:

@@ -49,7 +49,7 @@ impl<K: Kind> Registry<K> {
         Ok(())
     }
 
-    /// All components. The built-in ones come first, in the order of lists for users.
+    /// All components: built-in ones in the order shown to users, then registered ones.
     pub fn all(&self) -> &[Entry<K>] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ impl<K: Kind> Debug for Registry<K> {
     }
 }
 
-/// Is `name` valid? A valid name cannot be mistaken for a combination of names.
+/// True if `name` is valid: it cannot be mistaken for a combination of names.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
@@ -139,7 +139,7 @@ pub enum NotRegistered {
         /// The component that already has the name.
         by: &'static str,
     },
-    /// The components were used already.
+    /// The registry was used already.
     TooLate {
         /// Its kind.
         kind: &'static str,

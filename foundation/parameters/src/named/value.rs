@@ -14,7 +14,7 @@ use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A component as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to its kind's
+/// A component as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. Dereferences to the kind's
 /// trait.
 pub struct Named<K: Kind> {
     place: usize,

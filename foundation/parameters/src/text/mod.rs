@@ -1,4 +1,4 @@
-//! Parameters read from TOML text without serde, for small programs that embed a law.
+//! Parameters read from TOML text without serde, for small programs that embed a discipline.
 //!
 //! The reader supports tables, lists, texts of one line, numbers and truth values. It refuses dates
 //! and texts of several lines. Otherwise it agrees with other readers of TOML.
@@ -128,7 +128,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// The meaning of `value`, which must be one of `words`.
+/// The value that `words` gives for the word `value`.
 pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
     let is_it = |(word, _): &&(&str, T)| matches!(value, Value::Text(text) if text == word);
     let found = words.iter().find(is_it);

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The maximum length of a text. The time for reading grows with the number of keys.
+/// The maximum length of a text, to limit the time for reading many keys.
 const MAX_BYTES: usize = 64 << 10;
 
 /// The maximum depth of nesting, which limits the reader's recursion.

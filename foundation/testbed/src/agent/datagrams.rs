@@ -47,8 +47,8 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram, which belongs to no flow, from each flow's socket. NAT then forwards the
-    /// flow's packets to this socket, as answers.
+    /// Sends a datagram from each flow's socket, so that NAT forwards the flow's packets there, as
+    /// answers. No flow counts this datagram.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }

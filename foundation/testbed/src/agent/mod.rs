@@ -1,7 +1,7 @@
 //! A helper process: this program, started again.
 //!
-//! A helper that acts as a host receives the traffic, then (when both hosts listen) the instruction
-//! to connect, and then the start of the run. It reports that it listens, that it is connected and,
+//! A helper that acts as a host receives three instructions: the planned traffic, to connect when
+//! both hosts listen, and the start time. It reports that it listens, that it is connected and,
 //! after the run, its [counts](crate::traffic::HostCounts).
 
 mod datagrams;
@@ -55,7 +55,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     i32::from(done.is_err())
 }
 
-/// Returns `Ok` early if the run was abandoned.
+/// Acts as a host. Returns `Ok` early if abandoned.
 fn act(side: Side) -> Result<(), Trouble> {
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
         return Ok(());

@@ -132,7 +132,7 @@ fn rng_type(rng: &mut Rng) -> u16 {
     0x9000 | rng.below(0x1000) as u16
 }
 
-/// The header of a UDP packet of `len` bytes to port 0, which has no listener.
+/// The IPv4 header of a `len`-byte UDP packet to port 0, which has no listener.
 fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     let mut header = [0; IPV4];
     (header[0], header[8], header[9]) = (0x45, 64, UDP);

@@ -33,8 +33,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Accepts and reads connections. Passes a connection to the [`Writer`] if this host writes to it:
-/// the flow's receiver opened it, or it carries a conversation.
+/// Accepts and reads connections. Passes an accepted connection to the [`Writer`] if this host
+/// sends the flow, or the connection carries a conversation.
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -47,8 +47,8 @@ pub(super) struct Reader {
 
 /// The maximum backlog: Linux's limit (`net.core.somaxconn`).
 ///
-/// `std`'s 128 loses connections if a thousand flows open at once. A handshake's last packet then
-/// finds no room, and a host that only receives never retransmits it.
+/// With `std`'s 128, a thousand flows that open at once lose connections: a handshake's last packet
+/// finds no room. A host that only receives never retransmits this packet.
 const BACKLOG: i32 = 4096;
 
 const LISTENER: u64 = u64::MAX;
@@ -259,8 +259,8 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Writes `data` to the flow's connection, or closes it after `stop` or an error. Closing
-    /// removes it from the polled descriptors.
+    /// Writes `data` to the flow's connection. Closes the connection after `stop` or an error,
+    /// which also ends the polling.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {
@@ -289,9 +289,8 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// Connects a flow. Sets congestion control first, because a later change from BBR, a common
-/// default, would leave BBR's pacing active. Accepted connections start with the listener's
-/// control.
+/// Connects a flow. Sets the congestion control before connecting, because a later change from BBR,
+/// a common default, would leave BBR's pacing active.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -101,9 +101,9 @@ impl Tapped {
     }
 }
 
-/// The bytes on the link of a frame of `len` bytes whose payload starts at `payload`. If `segment`
-/// is not 0, counts the packets, of up to `segment` payload bytes, into which the kernel will split
-/// the frame.
+/// The bytes that a frame of `len` bytes takes on the link. If `segment` is not 0, the kernel
+/// splits the frame: each packet has `payload` bytes of headers and up to `segment` bytes of
+/// payload.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

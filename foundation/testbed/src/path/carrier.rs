@@ -30,8 +30,8 @@ impl<P: Port + AsFd> Carrier<P> {
         Carrier { ports, malformed: 0, scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
-    /// Carries frames until `is_over`. The path's run starts at `begins_ns` of the monotonic clock,
-    /// which is zero until known.
+    /// Carries frames until `is_over`. `begins_ns` is the start of the path's run on the monotonic
+    /// clock; zero until known.
     pub(super) fn run(&mut self, is_over: &AtomicBool, begins_ns: &AtomicU64) -> Result<Carried, PortError> {
         clock::wake_precisely();
         while !is_over.load(Ordering::Relaxed) {
@@ -65,7 +65,7 @@ impl<P: Port + AsFd> Carrier<P> {
         let mut arrived = 0;
         from.receive(&mut |frame, vnet| {
             arrived += 1;
-            // This time is after the frame's arrival, so no frame is early.
+            // This time is after the frame's arrival, so no frame leaves early.
             let now = clock::now();
             let mut carry = |packet: &[u8]| to.carry(&Outgoing::of(packet), now);
             *malformed += u64::from(split(frame, vnet, scratch, &mut carry).is_err());

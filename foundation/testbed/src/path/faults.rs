@@ -20,8 +20,8 @@ pub struct Faults {
     pub losses: Losses,
     /// Extra delays of packets, nanoseconds, all equally probable.
     pub jitter_ns: Vec<u64>,
-    /// Does each packet take the next extra delay, instead of a random one? That preserves
-    /// correlation.
+    /// True if each packet takes the next extra delay, which preserves correlation; otherwise a
+    /// random one.
     #[serde(default)]
     pub jitter_in_order: bool,
     /// May a faster packet arrive before an earlier one?
@@ -32,8 +32,8 @@ pub struct Faults {
     pub duplicate: f64,
 }
 
-/// The intervals of a period, each with its duration and its delay (`None` in an outage), and the
-/// offset into the period at time zero. All are in nanoseconds.
+/// The intervals of a period, as (duration, delay) with `None` in an outage, and the offset into
+/// the period at time zero. All are in nanoseconds.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,
@@ -50,8 +50,8 @@ pub struct Losses {
     pub when_bad: f64,
 }
 
-/// The number of draws of jitter. Their mean usually differs from the distribution's mean by less
-/// than 1/256 of a standard deviation.
+/// The number of random jitter values. The standard error of their mean is 1/256 of the
+/// distribution's standard deviation.
 const DRAWS: usize = 1 << 16;
 
 impl Faults {
@@ -128,7 +128,7 @@ impl From<Loss> for Losses {
 }
 
 impl Losses {
-    /// The law; `None` without losses.
+    /// The [`Loss`]; `None` without losses.
     pub fn law(self) -> Option<Loss> {
         let Losses { to_bad, to_good, when_good, when_bad } = self;
         if to_bad == 0.0 {

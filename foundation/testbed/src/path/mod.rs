@@ -61,7 +61,7 @@ impl Side {
 }
 
 impl PathHost {
-    /// Creates a host without neighbours. This thread moves there, and stays.
+    /// Creates a host without neighbours. This thread moves to the host.
     pub fn new() -> Result<Self, Trouble> {
         let host = Host::new()?;
         // Without IPv6, this host's kernel sends nothing, so only the neighbours' traffic is on the
@@ -112,15 +112,15 @@ impl PathHost {
         Ok(())
     }
 
-    /// Sets the start of the path's run, on the monotonic clock.
+    /// Sets the run's start to `at`, on the monotonic clock.
     pub fn begin(&self, at: Time) {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends the path, and returns the counts of its frames: zeros if it was not started.
+    /// Ends the path's thread, and returns the frame counts. They are zero without such a thread.
     ///
     /// # Errors
-    /// The reason why the path had already ended.
+    /// If the thread failed earlier.
     pub fn finish(&mut self) -> Result<Carried, Trouble> {
         let Some(Work { is_over, thread, .. }) = self.work.take() else { return Ok(Carried::default()) };
         is_over.store(true, Ordering::Relaxed);

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// The delays and faults of a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Path {
-    /// For packets from the source.
+    /// The direction towards the sink.
     pub to_sink: Lane,
-    /// For packets from the sink.
+    /// The direction towards the source.
     pub to_source: Lane,
     /// The seed of the random fates of packets.
     pub seed: u64,
-    /// The counted part of the run. Faults start with the run, after connections are established.
-    /// If `None`, they start immediately, and all are counted.
+    /// The part of the run in which faults are counted. Faults begin at the run's start. If `None`,
+    /// faults begin immediately, and all count.
     pub run: Option<Run>,
 }
 
@@ -43,8 +43,8 @@ pub struct Lane {
 }
 
 impl Path {
-    /// A path with one round-trip time per flow, which entirely delays packets to the source.
-    /// Packets to the sink pass immediately.
+    /// A path with these round-trip times, one per flow. Only packets to the source are delayed, by
+    /// the entire time.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
@@ -79,7 +79,7 @@ pub struct Carried {
     pub failed: u64,
     /// CPU time, nanoseconds.
     pub processor_ns: u64,
-    /// The time that the path waited for a processor, nanoseconds.
+    /// The time the path's thread waited for a processor, nanoseconds.
     pub waited_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A port with a wire behind it.
+//! A port that sends through a wire.
 
 use super::lane::{Held, Travelling};
 use fairwire_core::{Duration, Time, Wire};
@@ -19,8 +19,8 @@ pub struct WiredPort<P> {
 }
 
 impl<P: Port> WiredPort<P> {
-    /// Puts a delay and the faults of `wire`, if any, before `port`. Time zero of `wire` is
-    /// `start`.
+    /// A port that applies `delay` and any `wire`, then sends through `port`. Time zero of `wire`
+    /// is `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
     }

@@ -39,7 +39,7 @@ impl<'a> Classic<'a> {
         if version != VERSION {
             return Err(CaptureError::Version { at: 4, given: version, allowed: VERSION });
         }
-        // The high bits of the link type describe a frame check sequence.
+        // The cast drops the high bits, which describe a frame check sequence.
         Ok(Classic { file, at: HEADER_BYTES, order, unit_ns, link_type: link as u16 })
     }
 

@@ -99,7 +99,7 @@ fn ppp(data: &[u8], pseudo: usize) -> Option<Found<'_>> {
     ppp_protocol(data, pseudo + framing, pseudo)
 }
 
-/// A PPP packet with its protocol at `at`: one octet if its first octet is odd, otherwise two (RFC
+/// A PPP packet. The protocol at `at` has one octet if its first octet is odd, otherwise two (RFC
 /// 1661, section 2).
 fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     let first = u8_at(data, at)?;
@@ -112,7 +112,7 @@ fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     found(Packet::Typed(ethertype, data.get(at + len..)?), pseudo)
 }
 
-/// PPP with HDLC framing, or Cisco's HDLC, which has another address octet (RFC 1547, section
+/// PPP with HDLC framing, or Cisco's HDLC, which has a different address octet (RFC 1547, section
 /// 4.3.1).
 fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     match u8_at(data, 0)? {

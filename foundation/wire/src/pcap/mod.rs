@@ -29,7 +29,7 @@ pub struct Record<'a> {
     /// The captured bytes.
     pub data: &'a [u8],
     /// The interface where a fairwire trace recorded the packet. Such a trace records a packet at
-    /// each point that the packet passes.
+    /// each interface that the packet passes.
     pub traced_at: Option<u32>,
 }
 
@@ -176,10 +176,10 @@ pub struct Offered {
 ///
 /// Flows are identified in bare IP packets, and after Ethernet, PPPoE, PPP, Cisco HDLC, 802.11
 /// (with or without radiotap), Linux's two "cooked" captures and BSD loopback. Unidentified packets
-/// form one flow, and [`notes`] counts them. Another link type is an error. The bytes of a radiotap
-/// header or of a direction octet do not count.
+/// form one flow, and [`notes`] counts them. Any other link type is an error. The bytes of a
+/// radiotap header or of a direction octet do not count.
 ///
-/// A capture that ends within a packet yields the packets before it; if there are none, it is an
+/// If a packet is truncated, the packets before it are returned. A truncated first packet is an
 /// error.
 ///
 /// A fairwire trace records a packet at several interfaces. Each packet counts once, at the
@@ -191,7 +191,7 @@ pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
         if record.bytes > 0 {
             let link::Parsed { key, ecn, pseudo } = of_link(&record)?;
             let bytes = record.bytes.saturating_sub(pseudo).max(1);
-            // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
+            // The number fits in `u32`: 2^32 records take at least 64 GiB.
             let number = flows.len() as u32;
             let (flow, entry) = *flows.entry(key).or_insert((number, record.traced_at));
             let is_further_on = record.traced_at.zip(entry).is_some_and(|(here, entry)| here != entry);

@@ -71,7 +71,7 @@ pub enum SplitError {
         /// Bytes in the frame.
         frame: usize,
     },
-    /// The stated segments are empty or too small.
+    /// `gso_size` is too small.
     #[error("gso_size {given} is too small; allowed: {least} or more")]
     SegmentTooSmall {
         /// The given size.

@@ -38,7 +38,7 @@ pub(crate) struct Wraps {
     count: usize,
 }
 
-/// The maximum headers around a packet, to bound the work. VXLAN over PPPoE has four.
+/// The maximum number of headers around a packet. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
 #[derive(Clone, Copy)]
@@ -97,8 +97,8 @@ impl Wraps {
         })
     }
 
-    /// Corrects these headers in the otherwise complete `segment`, number `index` of `frame`. The
-    /// innermost header comes first, because each checksum covers the contents.
+    /// Corrects these headers in the otherwise complete `segment`, number `index` of `frame`. Inner
+    /// headers are corrected first, because each checksum covers the contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);

@@ -96,8 +96,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// Our walk over extension headers ends at the fragment header, so that all fragments of a packet
-/// are read alike. etherparse continues.
+/// True if a header follows a fragment header. Only etherparse parses it: our parser reads all
+/// fragments of a packet alike.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }

@@ -405,8 +405,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// On veth, SCTP leaves its checksum, a little-endian CRC32c, to the hardware, with the flag of TCP
-/// and UDP.
+/// SCTP on veth leaves its checksum, a little-endian CRC32c, to the hardware, and sets the same
+/// flag as TCP.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];

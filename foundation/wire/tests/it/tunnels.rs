@@ -45,8 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// The virtio-net header has the inner packet's type, but `csum_start` counts from the outer
-/// frame's start.
+/// Puts `frame` into `tunnel`. The virtio-net header keeps its type; `csum_start` counts from the
+/// outer frame's start.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();

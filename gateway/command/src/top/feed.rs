@@ -68,7 +68,7 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
         let took = clock::now().since(begun).ns();
         let rest = Duration::from_nanos(took.saturating_mul(CLASSES_REST)).max(CLASSES_EVERY);
         let until = clock::now() + fairwire_core::Duration::from_ns(rest.as_nanos() as u64);
-        // A new demand ends the wait.
+        // Setting `wants_all` ends the wait.
         let was_wanted = wants_all.load(Ordering::Relaxed);
         while clock::now() < until && (was_wanted || !wants_all.load(Ordering::Relaxed)) {
             std::thread::sleep(GLANCE);

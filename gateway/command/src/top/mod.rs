@@ -143,7 +143,7 @@ fn once(socket: &Path) -> Result<Ending, Failure> {
 }
 
 const COLUMNS: u16 = 100;
-/// The most rows printed of each table.
+/// The maximum number of rows printed per table.
 const ROWS: usize = 1000;
 
 fn as_text(snapshot: Snapshot, socket: &Path) -> String {

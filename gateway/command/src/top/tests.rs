@@ -145,7 +145,7 @@ fn names_are_shown_on_any_narrow_terminal() {
     }
 }
 
-/// A gateway with 500 subscribers: a snapshot with the 32 that got most, and one with all.
+/// A gateway with 500 subscribers: a snapshot of the 32 with the highest rates, and one of all.
 fn crowd() -> (Snapshot, Snapshot) {
     let mut all = canned(1);
     all.ways[0].classes = (0..500)

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// The snapshots kept for the sparklines: one per column, and a sparkline is half a terminal wide.
+/// The number of snapshots kept. A sparkline has one per column, and is half a terminal wide.
 const KEPT: usize = 512;
 
 pub(super) struct View {
@@ -99,7 +99,7 @@ impl View {
         }
     }
 
-    /// Takes `news` into the view; while paused, only `trouble`.
+    /// Updates the view from `news`. A paused view updates only `trouble`.
     pub(super) fn take(&mut self, news: News) {
         match news {
             News::Lost(why) => self.trouble = Some(why),

@@ -28,8 +28,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
-    // The gateway's socket holds at most 200 KiB of requests, and one reload answers about a
-    // thousand.
+    // The client wrote at most 9400 requests, and one reload answers about a thousand.
     let reloads = said.matches("reloaded:").count();
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }

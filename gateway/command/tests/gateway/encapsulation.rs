@@ -104,8 +104,8 @@ struct Form {
     wrapping: usize,
 }
 
-/// Every packet in every encapsulation behind at most one tag. Behind more tags, only the plain
-/// packet.
+/// All combinations of packet and encapsulation behind at most one tag; behind more tags, only the
+/// plain packet.
 fn forms() -> Vec<Form> {
     let all = stacks().into_iter().flat_map(|stack| {
         let (packets, wrappings) = if stack.len() < 2 { (packets([0; 8]).len(), 4) } else { (1, 1) };

@@ -172,8 +172,8 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The number of packets that the gateway took in, once this number stops growing. Datagrams
-    /// that waited for a neighbour's address arrive together, and the gateway's counters are 10 ms
+    /// Waits until the number of packets that the gateway took in stops growing, and returns this
+    /// number. Datagrams may wait for a neighbour's address, and the gateway's counters are 10 ms
     /// old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
@@ -562,7 +562,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = rate_of(got, seconds);
-            // The receiver may count the data of 50 ms more.
+            // The receiver may also count buffered data of 50 ms.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

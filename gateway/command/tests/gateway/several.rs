@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The gateway's ends of a second link, and the addresses at the other ends.
+/// A second link: the gateway's ends, the hosts' ends (`THERE`), and the hosts' addresses.
 const OUTSIDE: End<'static> = End { name: "h0", index: 110 };
 const INSIDE: End<'static> = End { name: "h1", index: 111 };
 const THERE: End<'static> = End { name: "eth1", index: 110 };

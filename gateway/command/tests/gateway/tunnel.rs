@@ -134,7 +134,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
-    // The receiver may count 50 ms more, from the buffer. In 3 s, slow start costs a connection up
+    // The receiver may also count buffered data of 50 ms. In 3 s, slow start costs a connection up
     // to a seventh.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
@@ -155,7 +155,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
             reaches(&one, world_v4(), Duration::from_millis(50));
         }
         println!("shaped {:?} after its return", came.elapsed());
-        // A second is promised; the five packets and a busy machine take more.
+        // The documented limit is a second; the five packets and a busy machine take more.
         home.taken(&path) >= before + 5 && came.elapsed() < Duration::from_secs(3)
     };
     assert!(is_taken(), "{:?}", gateway.said);
@@ -191,7 +191,7 @@ fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     assert!(message.contains("download.flows") && message.contains("no Ethernet address"), "{message}");
 }
 
-/// The ends of the VPN, and the bytes that it adds to a packet: IPv4 and UDP headers.
+/// The VPN: its two ends, and the bytes of IPv4 and UDP headers added to each packet.
 const CLIENT: &str = "10.9.0.254";
 const VPN_SERVER: &str = "10.9.0.1";
 const ADDED: u32 = 28;
@@ -253,7 +253,7 @@ fn ping(socket: &UdpSocket, server: SocketAddr, until: Instant) -> f64 {
     all[all.len() * 95 / 100]
 }
 
-/// Creates both ends of the VPN. The second host's packets take it.
+/// Creates both ends of the VPN, which carries the second host's packets.
 fn add_vpn(home: &Home) {
     end_of_vpn(&home.edge, "vpn0", CLIENT, [PUBLIC, SERVER]);
     end_of_vpn(&home.world, "tun0", VPN_SERVER, [SERVER, PUBLIC]);
@@ -262,7 +262,7 @@ fn add_vpn(home: &Home) {
     accept(home, LAN.name, "vpn0");
 }
 
-/// The configuration of a home with these rates in Mbit/s, down and up, and the tunnel.
+/// The configuration `text` with the tunnel and with these rates, down and up, in Mbit/s.
 fn with_tunnel(text: &str, rates: [f64; 2]) -> String {
     let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
     with_rates(text, rates).replace("[wire]\n", &tunnels)
@@ -355,8 +355,8 @@ fn a_modem_before_the_routers_vpn_client_stays_empty() {
     add_modems(&home);
     echo(&home);
     add_vpn(&home);
-    // 85 % of the modem's rates. With windows of a few packets, one packet in twenty is dropped
-    // behind the modem, which 95 % would not leave room for.
+    // 85 % of the modem's rates: with windows of a few packets, one packet in twenty passes the
+    // modem and is then dropped. 95 % would leave no room for these.
     let rates = [17.0, 8.5];
     let gateway = home.start(&home.config(|text| with_tunnel(&text, rates)));
     // Windows grow slowly after slow start. The host with fewer connections then has up to 5 % less.

@@ -141,7 +141,7 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // With a separate write, check and reload for each request, this time was 145 times as long.
+    // With a separate write, check and reload for each request, `with_bad` was 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);

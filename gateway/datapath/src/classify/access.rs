@@ -96,7 +96,7 @@ impl fmt::Display for AccessKey {
     }
 }
 
-/// Parses six two-digit numbers, separated by `:` or `-`.
+/// Parses six hexadecimal octets, separated by `:` or `-`.
 pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let separator = if text.contains('-') { '-' } else { ':' };
     let mut mac = [0; 6];
@@ -128,7 +128,7 @@ pub struct AccessTable {
 }
 
 impl PartialEq for AccessTable {
-    /// Slots depend on the order of insertion, and are not compared.
+    /// Compares the entries. Their slots depend on the insertion order.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }
@@ -155,7 +155,7 @@ impl AccessTable {
     }
 
     /// A copy without the keys `gone` and with the keys `new`. `None` if a key of `gone` does not
-    /// belong to its class, or a key of `new` is present.
+    /// have the given class, or a key of `new` is present.
     pub fn changed(&self, gone: &[(AccessKey, u32)], new: &[(AccessKey, u32)]) -> Option<Self> {
         let mut table = self.clone();
         for (key, class) in gone {
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn sender_keys_must_agree_as_far_as_they_are_bound() {
         let [ann, bob] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-        // Ann (class 1) has a VLAN and a device, Bob (2) a session, Cid (3) a VLAN within Ann's.
+        // Class 1 is Ann, 2 is Bob, and 3 is Cid, whose VLAN is within Ann's.
         let entries = [
             (AccessKey::Vlan(101), 1),
             (AccessKey::Mac(ann), 1),

@@ -1,4 +1,4 @@
-//! Derives the facts that a discipline needs from a frame's bytes.
+//! Reads from a frame's bytes the facts that a discipline needs.
 //!
 //! A packet's inside host receives downloads and sends uploads. The packet's class is the first
 //! that matches:
@@ -149,8 +149,8 @@ pub struct Facts {
     /// The conversation, if conversations are distinguished
     /// [within](Classifier::with_conversations) each flow.
     pub within: Option<FlowHash>,
-    /// If flows are hosts, does the packet belong to no single inside host? True for packets to a
-    /// group, and for packets of a host without an address.
+    /// True if flows are hosts, but the packet belongs to no single inside host: it goes to a
+    /// group, or its host has no address.
     pub has_no_host: bool,
     /// The number of the class in the [book](crate::class_book).
     pub class: u32,
@@ -244,7 +244,7 @@ impl Classifier {
         self.suspended.get(class as usize) == Some(&true)
     }
 
-    /// The hash of the flow `key`, if flows are found by keys.
+    /// The hash of flow `key`. Flows must be defined by keys.
     pub fn flow(&self, key: &FlowKey) -> FlowHash {
         self.hasher.hash(key)
     }
@@ -302,7 +302,7 @@ impl Classifier {
         }
     }
 
-    /// Bytes on the shaped link of a frame of `bytes`, counted from its Ethernet header.
+    /// The size on the shaped link of a frame of `bytes`, Ethernet header included.
     #[inline]
     pub fn wire_bytes(&self, bytes: usize) -> u32 {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)

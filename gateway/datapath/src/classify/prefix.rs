@@ -18,7 +18,7 @@ pub enum PrefixError {
     /// The text has no address.
     #[error("that is no address")]
     NoAddress,
-    /// The length is no number, or exceeds the address.
+    /// The length is no number, or is too large.
     #[error("its length is not a whole number from 0 to {max}")]
     BadLength {
         /// The number of bits of the address.

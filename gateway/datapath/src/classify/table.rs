@@ -28,8 +28,8 @@ impl PrefixTable {
         PrefixTable { v4: Ranges::new(disjoint(&of4)), v6: Ranges::new(disjoint(&of6)), is_flat }
     }
 
-    /// A copy without the prefixes `gone` and with the prefixes `new`, without a rebuild. `None` if
-    /// a prefix contains another, or a prefix of `gone` does not belong to its class.
+    /// A copy without the prefixes `gone` and with the prefixes `new`, made without a rebuild.
+    /// `None` if a prefix contains another, or one of `gone` does not have the given class.
     pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
         if !self.is_flat {
             return None;
@@ -123,8 +123,8 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in it or after it. One more entry, the last
-    /// range, closes the last bucket.
+    /// The first range that ends in or after each bucket. One more entry, the last range, closes
+    /// the last bucket.
     index: Box<[u32]>,
     shift: u32,
 }
@@ -185,7 +185,8 @@ impl<N: Address> Ranges<N> {
 /// The first and the last address of a prefix, and its class.
 type Claimed<N> = ((N, N), u32);
 
-/// Sorts each prefix before the prefixes in it. Of equal prefixes, the later one is last and wins.
+/// Sorts each prefix before those that it contains. Equal prefixes keep their order, and the last
+/// wins.
 fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
     prefixes
@@ -226,8 +227,8 @@ fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
 
 struct Cut<N> {
     ranges: Vec<Range<N>>,
-    /// The last address and the class of each prefix that contains the sweep's position, outermost
-    /// first.
+    /// Prefixes that contain the current position, outermost first: the last address and the class
+    /// of each.
     open: Vec<(N, u32)>,
     /// The first address not in any range yet; `None` before the first prefix and after the last
     /// address.

@@ -11,16 +11,16 @@
 //! is reserved for at most [`SOURCES`] known sources, each within an equal share of the rate.
 //!
 //! A source is identified by an Ethernet address, an outer VLAN, an IP address and a protocol. A
-//! source becomes known [`KNOWN`] after its first packet and stays known while it sends. No other
-//! source takes its slot. A new source thus takes nothing from a known source, unless it forges
-//! that source's addresses in the same VLAN.
+//! source becomes known when [`KNOWN`] has passed since its first packet, and stays known while it
+//! sends. No other source takes its slot. A new source thus takes nothing from a known source,
+//! unless it forges that source's addresses in the same VLAN.
 //!
 //! Hosts send control packets too, such as ARP. Hosts get at most half of the slots; the other half
-//! is for routers only. Packets that a router forwards may come from any host in the world. Their
-//! sources are never known, and share a sixteenth of the rate.
+//! is for routers only. Packets that a router forwards may come from any host. Their sources are
+//! never known, and share a sixteenth of the rate.
 //!
 //! **Control packets** stay on a link, or are recognized by the addresses and hop limits that the
-//! standards require. A forged packet from another network has another hop limit.
+//! standards require. A packet from another network cannot have hop limit 255.
 
 use crate::not_ip;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
@@ -53,7 +53,7 @@ const SILENT: Duration = Duration::from_secs(40);
 /// The silence after which a source that is not yet known gives up its slot. OSPF sends a hello
 /// every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// The bucket's burst, as time at its rate, or `BURST_BYTES` if they take longer.
+/// The bucket's burst is `BURST` at the bucket's rate, but at least `BURST_BYTES`.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
@@ -101,7 +101,8 @@ impl ControlLimit {
         self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
     }
 
-    /// May `frame`, a [control](of) packet of `bytes` on the link, pass at `now`? If so, counts it.
+    /// True if the [control](of) packet `frame` (`bytes` on the link) may pass at `now`. Counts
+    /// such packets.
     #[cold]
     pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
         let key = self.keys.hash_one(source(frame, headers)) | 1;
@@ -172,8 +173,7 @@ const IGMP: u8 = 2;
 const ICMPV6: u8 = 58;
 const OSPF: u8 = 89;
 const VRRP: u8 = 112;
-/// BFD over one hop, its echo, and BFD over several hops (RFC 5881, section 4; RFC 5883, section
-/// 5).
+/// UDP ports of BFD: one hop, echo, several hops (RFC 5881, section 4; RFC 5883, section 5).
 const BFD: [u16; 2] = [3784, 3785];
 const BFD_OVER_HOPS: u16 = 4784;
 /// DHCP (RFC 2131, section 4.1; RFC 9915, section 7.2).

@@ -70,8 +70,8 @@ fn control_packets_are_recognized_and_imitations_are_not() {
     }
 }
 
-/// Sends `flood(ms)` twenty times a millisecond for ten seconds. Returns how many frames of each of
-/// two routers pass, and how many bytes of the flood.
+/// Sends `flood(ms)` twenty times a millisecond for ten seconds. Returns the passing frames of each
+/// of two routers, and the passing bytes of the flood.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));

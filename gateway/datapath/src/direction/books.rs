@@ -136,7 +136,7 @@ impl Signals for Books {
     }
 }
 
-/// The loss of a packet whose time of arrival is unknown, so its wait is zero.
+/// The record of a lost packet. Its arrival time is unknown, so `waited` is zero.
 fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
     Event { at: now, fate: Incident::Lost(loss), class, waited: Duration::ZERO }
 }

@@ -59,7 +59,7 @@ impl Departures {
         self.through.pop_front()
     }
 
-    /// When the next frame is through; in the past if one already is.
+    /// When the next frame is through; time zero if one already is.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),
@@ -71,7 +71,7 @@ impl Departures {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all frames into the empty `roomier`, and then swaps the two. Frame n becomes
+    /// Moves all frames into the empty `roomier`, then swaps `self` and `roomier`. Frame n becomes
     /// `names[n]`.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];

@@ -55,10 +55,9 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// The longest delay of the process that the link makes up for.
+    /// The longest process delay that the link makes up for.
     pub catch_up: Duration,
-    /// The rate, as a part of the link's, at which frames that are not IP may bypass the
-    /// discipline.
+    /// The rate at which frames that are not IP may bypass the discipline; part of the link's rate.
     pub not_ip: Rate,
     /// The rate at which packets that [control a network](crate::control) may bypass the
     /// discipline.
@@ -88,7 +87,7 @@ impl Direction {
         Direction {
             departures: Departures::new(plan.pool.frames as usize),
             books: Books::new(&plan),
-            // A longer frame does not fit the pool either.
+            // The pool takes no longer frame.
             scratch: vec![0; plan.pool.frame_bytes as usize],
             classifier: plan.classifier,
             link: plan.shaper.map(Link::new),
@@ -97,7 +96,7 @@ impl Direction {
     }
 
     /// Takes in a frame that arrived at `now`, as received from the interface: it may be a
-    /// super-packet or have a partial checksum. `trips` times the round trips of this direction.
+    /// super-packet or have a partial checksum. `trips` measures the round trips of this direction.
     pub fn receive(
         &mut self,
         frame: &[u8],
@@ -204,11 +203,11 @@ impl Direction {
         self.books.were_lost(port.take_late());
     }
 
-    /// Makes the link's rate follow `law` from `now` on, with times counted from `start`. A packet
-    /// in transmission ends as scheduled. Has no effect without a shaper.
+    /// Makes the link's rate follow the schedule `law` from `now` on, with times counted from
+    /// `start`. A packet in transmission ends as scheduled. Has no effect without a shaper.
     ///
     /// # Panics
-    /// If the steps of the law are not in order of time.
+    /// If the steps are not in order of time.
     pub fn follow(&mut self, law: &RateLaw, start: Time, now: Time) {
         if let Some(Link { server, follows, .. }) = &mut self.link {
             server.follow(law, start, now);
@@ -322,7 +321,7 @@ impl Direction {
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The flow under which the discipline gets a packet: its flow, or its host and conversation.
+    /// The flow that the discipline sees: the packet's flow, or its host and conversation.
     #[inline]
     fn name(&mut self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
@@ -422,7 +421,7 @@ impl Direction {
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
-        // The slots come first in the zip, because a popped frame must get a slot.
+        // The slots come first in the zip: without a free slot, no frame is popped.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {

@@ -68,7 +68,8 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// Packets for which hand-over memory (2.4 MB) is allocated in advance. It grows if more wait.
+/// Packets for which hand-over memory (2.4 MB) is allocated in advance. More packets enlarge the
+/// memory.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
@@ -153,7 +154,7 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// Gives `class` the terms of `fresh` at `now`, like [`fairwire_core::Control::retune_class`].
+    /// Gives `class` its terms in `fresh` at `now`, like [`fairwire_core::Control::retune_class`].
     /// False if this is impossible.
     pub fn retune_class(
         &mut self,
@@ -165,7 +166,7 @@ impl Direction {
         self.link.as_mut().is_some_and(|link| link.server.retune_class(class, parent, fresh, now))
     }
 
-    /// Is no packet of `class` inside?
+    /// Are all packets of `class` gone?
     pub fn is_idle(&self, class: u32) -> bool {
         self.books.classes.is_idle(class)
     }
@@ -237,8 +238,8 @@ impl Direction {
                     }
                     false => before,
                 };
-                // After a hand-over that carried packets ahead, no queue stays in place: it would
-                // overtake the older packets of its flows.
+                // If packets of an earlier hand-over wait ahead, no queue stays in place. Queued
+                // packets would overtake older ones.
                 let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };

@@ -1,7 +1,7 @@
 //! Moves the packets inside a direction to another process, or takes in packets from one.
 //!
-//! A waiting frame moves with its codepoint on arrival, for classification by the other process.
-//! The frame keeps congestion marks that it got inside.
+//! A waiting frame gets its original codepoint back, by which the other process classifies it. The
+//! frame keeps congestion marks that it got inside.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -22,8 +22,8 @@ pub struct Transit<'a> {
     pub frame: &'a [u8],
 }
 
-/// All packets that were inside, in the order in which they move. Their frames keep their slots
-/// until they are released or put back.
+/// All packets that were inside, in the order in which they move. Each frame keeps its slot until
+/// released or put back.
 #[derive(Default)]
 pub struct TakenOut {
     through: Vec<ReadyFrame>,
@@ -113,8 +113,8 @@ impl Direction {
         let account = self.account(&headers, frame, &facts);
         let note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets: None, ticket: 0 };
-        // The packet's host is known at once and keeps its share. Otherwise its next packets could
-        // get another flow and overtake this one.
+        // Makes the packet's host known at once. Otherwise the host's next packets could get
+        // another flow and overtake this packet.
         self.books.accounts.know(account);
         match arrived {
             Some(arrived) => self.arrive(frame, &facts, note, arrived.min(now)),

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 /// One estimator per class, on the forwarding thread. O(1) per packet.
 ///
 /// Only ECN-capable packets with a green codepoint of assured forwarding are counted. Drops are not
-/// visible here. An aggregate without ECN would seem to meet no congestion, and its target would
-/// rise to its bound.
+/// visible here, so packets without ECN would seem to meet no congestion, and raise the target to
+/// its bound.
 #[derive(Debug)]
 pub struct Estimates {
     of_class: Box<[Watched]>,
@@ -22,7 +22,7 @@ pub struct Estimates {
 #[derive(Clone, Debug)]
 struct Watched {
     estimator: Estimator,
-    /// Over all counted packets, requests for a higher target minus requests for a lower one.
+    /// Requests for a higher target minus requests for a lower target, over all counted packets.
     votes: i64,
 }
 
@@ -162,7 +162,7 @@ mod tests {
             estimates.observe(&facts(1, GREEN, Ecn::Ce));
             estimates.observe(&facts(2, GREEN, Ecn::Ect0));
         }
-        // The first mark yields an estimate of 0.01, which requests no change.
+        // The first of ten marks (estimate 0.01) requests no change.
         assert_eq!((seen.votes(1), seen.votes(2)), (-9, 10));
         assert!(seen.estimate(1) > 0.3 && seen.estimate(2) == 0.0, "{}", seen.estimate(1));
     }

@@ -69,8 +69,8 @@ struct RouterPort {
     // The diversion is dropped first, so that no packet is led to a missing device.
     diversion: Option<Diversion>,
     tap: Tun,
-    /// The address of the passage's second TAP device. Inside the gateway, uploads have this
-    /// address as destination, and downloads as source.
+    /// The address of the passage's TAP device for downloads. Inside the gateway, uploads have this
+    /// destination address, downloads this source address.
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
@@ -80,13 +80,13 @@ struct RouterPort {
 
 /// The interval of the diversion's checks.
 const LOOK: Duration = Duration::from_ms(500);
-/// The most bytes of the inside interface's name that our devices' names include.
+/// Bytes that our devices' names take from the inside interface's name, at most.
 const MAX_OF_NAME: usize = 10;
 /// The bit that marks forwarded packets from the outside until the egress chain takes them.
 /// Passages through a tunnel use lower bits.
 const MARK: u32 = 0x4000_0000;
-/// The first octets of the addresses of the TAP devices for downloads. They are locally
-/// administered, and the kernel ignores other hosts' packets to them.
+/// The first octets of the addresses of the TAP devices for downloads. These addresses are locally
+/// administered; the kernel ignores other hosts' packets to them.
 const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
 /// The EtherTypes of VLAN tags (IEEE 802.1Q).
 const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
@@ -108,7 +108,7 @@ impl Passage {
 
     /// The names of the TAP devices, first for uploads, then for downloads.
     pub fn taps(&self) -> [String; 2] {
-        // An interface's name has at most 15 bytes, and names differ most at their ends.
+        // Keeps the name's end, where names differ most. A name has at most 15 bytes.
         let from = self
             .inside
             .char_indices()
@@ -159,12 +159,12 @@ impl Passage {
     }
 }
 
-/// Does a gateway have tables: one named `table`, or with a name that continues with `/`?
+/// Does a table exist whose name is `table`, or begins with `table` and `/`?
 pub fn has_tables(table: &str) -> io::Result<bool> {
     Ok(!tables_of(&Nftables::open()?, table)?.is_empty())
 }
 
-/// Deletes leftover tables: those named `table`, and those whose names continue with `/`.
+/// Deletes leftover tables whose name is `table`, or begins with `table` and `/`.
 pub fn remove_tables(table: &str) -> io::Result<()> {
     let nftables = Nftables::open()?;
     tables_of(&nftables, table)?
@@ -287,9 +287,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // If a packet still has its sender's socket, for example from a container on this machine, the
-    // kernel may report the input interface instead of the route's. The kind of the route then
-    // decides, and the packet counts as one without a tunnel.
+    // For a packet that still has its sender's socket, such as one of a local container, the kernel
+    // may report the input interface instead of the output interface. The route's kind then
+    // decides, and the packet counts as untunnelled.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_kind = Some(by_kind).filter(|_| passage.number & 3 == 0);
@@ -304,8 +304,8 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
         E::Number(interfaces.down),
         E::Send,
     ];
-    // Drops frames with two tags, the first of VLAN 0, which no host needs. The kernel strips the
-    // second tag only after this chain, so the other rules would find no IP packet.
+    // Drops frames with two tags if the first is of VLAN 0; no host needs them. The kernel strips
+    // the second tag only later, so the other rules would miss the IP packet.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
@@ -317,7 +317,7 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
     rules.fold(batch, |batch, rule| batch.rule("upload", &rule)).rule("download", &by_mark)
 }
 
-/// Redirects the frames that the gateway writes to the TAP devices to the inside interface. Traffic
+/// Redirects to the inside interface the frames that the gateway writes to the TAP devices. Traffic
 /// control is below the packet filter, so no egress chain processes the downloads again.
 fn give_back(interfaces: Interfaces) -> io::Result<()> {
     for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
@@ -394,7 +394,7 @@ impl RouterEnd {
     }
 
     /// Opens missing ports, and renews diversions after an interface was recreated or tables were
-    /// removed. The TAP device stays, because the process may not be allowed to open another.
+    /// removed. Ports keep their TAP devices: the process may lack permission to open another.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {

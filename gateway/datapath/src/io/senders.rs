@@ -42,7 +42,7 @@ pub struct SharedPort<P> {
     port: P,
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
-    /// Do the threads have the port's device? Without it they get no frames.
+    /// True once the threads have the port's device. Before, they get no frames.
     is_handed_out: bool,
     buckets: Box<[Bucket]>,
     balance: Balance,
@@ -51,7 +51,7 @@ pub struct SharedPort<P> {
 /// The state that decides which buckets change threads, and when.
 #[derive(Debug, Default)]
 struct Balance {
-    /// Frames since the last change.
+    /// Frames since the last balancing.
     frames: usize,
     batches: usize,
     /// The bucket to check first.
@@ -132,14 +132,14 @@ const PARCELS: usize = 256;
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
 /// The number of frames in flight below which a thread has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
-/// The mean number of frames per batch from which the deciding thread cannot keep up.
+/// From this mean number of frames per batch on, the deciding thread cannot keep up.
 const MANY: usize = 24;
 /// With fewer frames per batch, a thread is not worth waking.
 const FEW: usize = 8;
 /// The number of frames after which buckets may change threads again.
 const BALANCED: usize = 512;
-/// Once changed buckets have sent this many of the last `BALANCED` frames, no others change. So a
-/// single bucket with more frames can change.
+/// Buckets change threads until together they have sent this many of the last `BALANCED` frames.
+/// The last bucket may exceed the number.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// The time without a finished parcel after which a thread is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -684,8 +684,8 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // `first` would overtake earlier frames of its flow, so it is refused. The flow of `second`
-        // has none in flight.
+        // `first` would overtake earlier frames of its flow, so it is refused. `second`'s flow has
+        // no frames in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);

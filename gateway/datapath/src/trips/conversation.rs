@@ -46,8 +46,7 @@ struct Half {
     awaited: u32,
     timing: Timing,
     by: By,
-    /// The number of the timed segment, so that a late departure is not taken for another
-    /// segment's.
+    /// The number of the timed segment. A late departure is thus not assigned to another segment.
     number: u8,
     known: Known,
 }
@@ -82,8 +81,8 @@ enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// A lower bound of the path's time: from the departure of the timed segment to the arrival of
-    /// the segment before the answer.
+    /// A lower bound of the trip: from the departure of the timed segment to the arrival of the
+    /// segment before the answer.
     pub least: Duration,
     /// Did the timed segment have payload? Without payload, only later data answers it.
     pub had_payload: bool,
@@ -93,7 +92,7 @@ pub(super) struct Answered {
 pub(super) enum Sent {
     On,
     Timed(u8),
-    /// This number of the segment's bytes had been sent before.
+    /// The number of the segment's bytes that were sent before.
     Again(u32),
 }
 
@@ -102,7 +101,7 @@ pub(super) enum Sent {
 const MAX_WAIT_US: u32 = 1_000_000;
 /// The longest trip that counts: several times any real one, even over satellites and full buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// The longest trip that counts for a segment without payload. It ends with the data that the
+/// The longest trip that counts for a segment without payload. The trip ends with data that the
 /// segment released.
 const MAX_RELEASE_US: u32 = 2_000_000;
 /// The largest window (RFC 7323, section 2.3). Bytes further back belong to another connection.
@@ -155,8 +154,8 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// Takes `segment`, which uses sequence numbers. Each segment of a super-packet has
-    /// `part_bytes` of payload; 0 for other frames.
+    /// Records `segment`, which uses sequence numbers. `part_bytes` is the payload per segment of a
+    /// super-packet; 0 for other frames.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))

@@ -154,9 +154,9 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// Takes an arriving segment of `class`. Each segment of a super-packet has `part_bytes` of
-    /// payload; 0 for other frames. Returns the first segment's ticket, or 0 if that segment is not
-    /// timed.
+    /// Records an arriving segment of `class`. `part_bytes` is the payload per segment of a
+    /// super-packet; 0 for other frames. Returns the first segment's ticket, or 0 if that segment
+    /// is not timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,

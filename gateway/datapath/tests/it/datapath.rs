@@ -160,7 +160,7 @@ fn the_rate_is_exact_over_many_packets() {
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
     // 1 B/us for 1 s, in steps of 5 ms, the time of fifty packets. A catch-up of 5 ms makes up for
-    // all of the missed time, one of 2.5 ms for half.
+    // the whole step, 2.5 ms for half the step.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {

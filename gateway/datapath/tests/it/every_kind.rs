@@ -110,8 +110,8 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The most bits in a second. The margin of 1 % covers half the burst of frames that are not IP,
-/// and the packet that exceeds that half: four full frames, 0.1 % of the link.
+/// The most bits in a second, with a margin of 1 %. The margin covers half the burst of frames that
+/// are not IP (four full frames, 0.1 % of the link), and another packet.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -241,8 +241,8 @@ impl Port for Looped {
     }
 }
 
-/// Feeds in one broadcast for each direction that is true in `ways`, and runs second number
-/// `second` in steps of 10 us. Returns the number of frames sent in both directions.
+/// Feeds in one broadcast per `true` in `ways`, and runs second number `second` in steps of 10 us.
+/// Returns the number of frames sent in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());

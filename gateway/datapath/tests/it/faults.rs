@@ -97,8 +97,8 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Does a datagram get from `here` to `there`, and its answer back? Datagrams of earlier calls are
-/// skipped.
+/// True if `there` gets a datagram of `here`, and `here` gets the answer. Earlier calls' datagrams
+/// are skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();

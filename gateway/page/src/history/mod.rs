@@ -1,11 +1,11 @@
 //! The past, in an SQLite file of bounded size.
 //!
-//! A slot sums up the traffic of an interval. Slots of a second are kept for a quarter of an hour,
-//! slots of ten seconds for two hours, and slots of a minute for the configured days. Each slot
-//! names the [`MAX_CLASSES`] classes with the most traffic, and sums up all others.
+//! A slot sums up the traffic of an interval. One-second slots are kept for a quarter of an hour,
+//! ten-second slots for two hours, and one-minute slots for the configured days. Each slot names
+//! the [`MAX_CLASSES`] classes with the most traffic, and sums up all others.
 //!
 //! A corrupt file is renamed and a new file begins. If the file is full, the oldest quarter of the
-//! slots of a minute is deleted. The page shows any fault.
+//! one-minute slots is deleted. The page shows any fault.
 
 mod query;
 mod slot;
@@ -92,8 +92,7 @@ impl History {
         }
     }
 
-    /// The traffic between `from_s` and `to_s`, both excluded, as far as slots of a second are
-    /// kept.
+    /// The traffic between `from_s` and `to_s`, both excluded, as far as one-second slots are kept.
     pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
         query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
     }

@@ -43,7 +43,7 @@ pub struct PastRequest {
 }
 
 const SHOWN_CLASSES: u32 = 8;
-/// The most changes in an answer, which are the newest.
+/// The maximum number of changes in an answer: the newest.
 const SHOWN_CHANGES: u32 = 100;
 
 /// The past: one list per quantity, oldest first.

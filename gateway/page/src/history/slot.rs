@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 /// The most classes named in a slot, which are those with the most traffic.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
-/// The most classes summed up within a slot. At most 32 new classes appear per second: 1920 in a
-/// minute, the longest slot.
+/// The maximum number of classes with sums in a slot. A second adds at most 32 classes, so a minute
+/// adds at most 1920.
 const MAX_SUMMED: usize = 2048;
-/// The name for the sum of all other classes. No class can have this name.
+/// The name for the sum of the classes beyond [`MAX_CLASSES`]. No class can have this name.
 pub(super) const OTHERS: &str = "";
 
 /// The traffic of one direction during one interval.
@@ -272,8 +272,8 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // The first slot adds the readings at its start and its end; later slots add only the one
-        // at their end.
+        // The first slot sums two readings, at 0 s and at 1 s. Later slots sum only the reading at
+        // their end.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

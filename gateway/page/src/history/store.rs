@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Bounds {
     /// The maximum size of the file, in bytes.
     pub bytes: u64,
-    /// Seconds after which slots of a minute are deleted.
+    /// The age, in seconds, at which one-minute slots are deleted.
     pub keep_s: u64,
 }
 
@@ -28,7 +28,7 @@ const VERSION: i32 = 1;
 const PAGE: u64 = 4096;
 /// The interval at which old data is deleted, in seconds.
 const TIDY_S: u64 = 60;
-/// The seconds for which slots of one second and of ten seconds are kept.
+/// How long slots of 1 s and of 10 s are kept, in seconds.
 const KEPT_S: [u64; 2] = [900, 7200];
 
 const TABLES: &str = "
@@ -79,8 +79,8 @@ impl Store {
         &self.connection
     }
 
-    /// Stores slots and deletes old ones. If there is no room, deletes the oldest quarter of the
-    /// slots of a minute.
+    /// Stores slots, and deletes old ones. If there is no room, deletes the oldest quarter of the
+    /// one-minute slots.
     ///
     /// # Errors
     /// If the slots cannot be written.
@@ -183,8 +183,8 @@ impl Store {
 
 fn opened(path: &Path, bounds: Bounds) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;
-    // Only one process uses the file, so its log needs no shared memory. A crash of the machine may
-    // lose the last seconds, but leaves no half-written slot.
+    // Only one process uses the file, so the write-ahead log needs no shared memory. A crash of the
+    // machine may lose the last seconds, but leaves no half-written slot.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;

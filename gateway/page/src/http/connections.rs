@@ -1,8 +1,8 @@
 //! Limits the number of a server's connections.
 //!
-//! At the limit, a new connection replaces the oldest of the network with the most. Only
-//! connections of clients that have not yet shown that they may read count, unless there are none.
-//! So a client that keeps connections open takes room only from itself.
+//! At the limit, a new connection replaces the oldest connection of the network that has the most.
+//! Connections of permitted clients are counted and replaced only if there are no others. So a
+//! client that keeps connections open takes room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// The state of a connection, shared with the handlers of its requests.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Has the client shown that it may read?
+    /// True once a request of the client has been permitted.
     pub may_read: AtomicBool,
     /// When the client last took data of its stream, in milliseconds of the monotonic clock; 0
     /// without a stream.
@@ -80,8 +80,8 @@ impl Connections {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
         };
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
-        // Of equals, `min_by_key` returns the first, which is the oldest; `max_by_key` returns the
-        // last.
+        // `min_by_key` returns the first of equals, the oldest connection. `max_by_key` would
+        // return the newest.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }

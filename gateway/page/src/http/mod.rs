@@ -51,8 +51,8 @@ pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, S
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The standard library's queue for 128 connections is enlarged here. A SYN that finds it
-        // full is sent again only after a second.
+        // The standard library sets a queue of 128 connections. If the queue is full, a client
+        // repeats its SYN only after a second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
     };
@@ -82,8 +82,8 @@ impl Site {
         Site { listener, routes: readers.secured(routes) }
     }
 
-    /// A site with the page's files, measurements at `routes`, and metrics. Only the files need no
-    /// token: they are equal for all gateways.
+    /// A site with the page's files, measurements at `routes`, and metrics. The files need no
+    /// token, since they are the same on all gateways.
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
@@ -165,7 +165,7 @@ async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Mark
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // An error ends only this connection, and is ignored.
+    // `is_err` means a time-out. Errors of the connection are ignored.
     while timeout(WHOLE, &mut connection).await.is_err() {
         let taken_at_ms = marks.taken_at_ms.load(Ordering::Relaxed);
         if now_ms().saturating_sub(taken_at_ms) > WHOLE.as_millis() as u64 {

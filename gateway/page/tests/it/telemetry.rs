@@ -75,8 +75,8 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Frames of two downloading flows, each of three quarters of [`BPS`], and of an uploading flow of
-/// a tenth.
+/// Frames of two downloads, each at three quarters of [`BPS`], and of an upload at a tenth of
+/// [`BPS`].
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
@@ -607,8 +607,8 @@ fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// Runs `promtool`. Returns its success and output, or `None`, with a prominent message, if it is
-/// missing.
+/// Runs `promtool`. Returns its success and output. If `promtool` is missing, prints a message and
+/// returns `None`.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -633,7 +633,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 fn promtool_accepts_the_metrics() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
-    // The snapshot gets one gauge per unit, with names that disciplines use.
+    // Adds one gauge per unit of measurement, with names that disciplines use.
     let gauges =
         ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
     snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));

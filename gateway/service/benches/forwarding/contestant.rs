@@ -178,8 +178,8 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes an interface's frames into the TUN device of its side. Frames from the devices are routed
-/// as before.
+/// Routes frames from each interface into the TUN device of the same side. Routes of other frames
+/// stay the same.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -200,7 +200,7 @@ fn steer(mask: u32) -> Result<(), Failure> {
             std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
         })
     };
-    // A separate thread writes, so that only this thread gets the new /sys.
+    // Only the thread that writes gets the new /sys.
     let written = std::thread::scope(|scope| scope.spawn(write).join());
     Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }

@@ -40,9 +40,9 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Can this be measured for `contestant`? CPU time needs a separate processor, since the
-    /// kernel's work otherwise runs in other threads' time. If the gateway's link is the
-    /// bottleneck, only TCP throughput and CPU time are measured.
+    /// True if this can be measured for `contestant`. CPU time needs a separate processor, since
+    /// the kernel's work is otherwise counted for other threads. A contestant with limited rate is
+    /// measured only for TCP throughput and CPU time.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -56,7 +56,8 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The time over which CPU time is measured: many of the 10 ms steps in which the kernel accounts.
+/// The time over which the kernel's CPU time is measured. The kernel counts CPU time in steps of 10
+/// ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
 /// it.

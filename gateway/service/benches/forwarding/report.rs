@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) const REFERENCE: &str = "kernel routing";
-/// Kernel routing on the gateway's processor: the harder comparison.
+/// The contestant in which the kernel routes on the gateway's processor.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
 /// The contestant that must keep the promises.
 const PROMISED: &str = "af-packet, faba";

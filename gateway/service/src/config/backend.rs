@@ -11,10 +11,10 @@ use std::borrow::Cow;
 /// The back end that carries the frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Backend {
-    /// Packet sockets on two existing interfaces: a bump in the wire, in user space, on every
-    /// Linux.
+    /// Packet sockets on two existing interfaces, on every Linux. The gateway carries frames
+    /// between them in user space.
     AfPacket(AfPacketSpec),
-    /// Two TUN devices that the gateway creates and the operator routes through.
+    /// Two TUN devices that the gateway creates. The operator routes traffic through them.
     Tun(TunSpec),
     /// A router, with or without NAT: the kernel forwards traffic between two existing interfaces,
     /// and the gateway identifies traffic by inside addresses.
@@ -110,7 +110,7 @@ impl Backend {
         }
     }
 
-    /// May this machine's kernel forward packets that bypass the gateway?
+    /// True if this machine's kernel may forward between the interfaces, past the gateway.
     pub(super) fn allows_forwarding(&self) -> bool {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }

@@ -16,8 +16,8 @@ pub struct Changes {
     pub needs_restart: Vec<String>,
     /// Classes with a new weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
-    /// Do all changes concern weights, suspensions or claims on packets? Then the classes and their
-    /// numbers stay the same.
+    /// True if all changes concern weights, suspensions or claims on packets, so that classes and
+    /// their numbers stay the same.
     pub is_edit: bool,
     /// Whether nothing changed.
     pub is_empty: bool,
@@ -63,8 +63,8 @@ impl Config {
         changes
     }
 
-    /// By class number, the number in `next` of the class of the same name, or [`UNCLAIMED`] if it
-    /// is gone. A number that is vacant in both configurations stays.
+    /// For each class number, the number in `next` of the class of the same name. If that class is
+    /// gone, [`UNCLAIMED`]. A number vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
             |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();
@@ -101,7 +101,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Compares all keys, as JSON; of the keys of classes, only `leaf`.
+    /// Compares all keys as JSON. Of the keys of a class, only `leaf` is compared.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");

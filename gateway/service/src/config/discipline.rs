@@ -52,7 +52,8 @@ pub(super) fn sharing(
     }
 }
 
-/// Refuses discipline parameters that repeat the classes, which are declared only once.
+/// Refuses classes in a discipline's parameters, since `[[class]]` and `[subscribers]` declare the
+/// classes.
 fn refuse_typed_classes(
     chosen: &Chosen<'_>,
     way: Way,
@@ -87,7 +88,7 @@ fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
 /// The least link rate at which a flow's packets are served in trains while few flows are busy.
 /// Serving packets singly costs a fast link half of its rate.
 const TRAINS_FROM_BPS: u64 = 100_000_000;
-/// The duration of a round, which is filled with trains.
+/// The duration of a round, in which each busy flow sends one train.
 const ROUND: Duration = Duration::from_ms(1);
 
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
@@ -247,8 +248,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The description of a tree of the classes `listed`, with a leaf for hosts below the class of
-    /// each number in `hosts`.
+    /// The description of a tree of the classes `listed`. Each entry of `hosts` adds a leaf for
+    /// hosts below the class of that number.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -363,8 +364,8 @@ const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
 /// The most leaves built before the first packet, so that nothing is allocated later. If there are
 /// more, each is built by its first packet, since few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// The most room in total, in packets, of leaves that are built before the first packet. The slots
-/// take 16 MB, but cost nothing until they are used.
+/// The maximum total room, in packets, of leaves that are built before the first packet. This room
+/// takes 16 MB of memory, but only once it is used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
 /// The most empty leaves kept, if leaves are built by their first packets. With `fq-codel` they
 /// take 3 MB.
@@ -391,7 +392,7 @@ struct Leaves {
     prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
-    /// Does the tree have leaves for hosts? Few of these are busy at a time.
+    /// True if the tree has leaves for hosts, few of which are busy at a time.
     have_hosts: bool,
 }
 
@@ -402,7 +403,8 @@ impl Leaves {
         self.have_hosts || plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks every leaf's discipline. An error includes the index of the faulty one in `prepared`.
+    /// Checks every leaf's discipline. An error includes the index in `prepared` of the faulty
+    /// discipline.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -447,8 +449,8 @@ fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
 }
 
 /// The pool that all leaves share, with room for `frames` packets and twice the bytes of the link's
-/// buffer. A leaf may hold only as much as the pool has free, so a leaf that is busy alone may hold
-/// an entire buffer.
+/// buffer. A leaf may hold at most as much as the pool has free: half of the pool, if it is busy
+/// alone.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }
@@ -457,8 +459,8 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// The default number of queues of all leaves together: about 12 MB, at 90 bytes each.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline `name` defaults that suit a real link; it drops nothing while at most
-/// `free_below` waits.
+/// Gives the discipline `name` defaults that suit a real link. The discipline drops nothing while
+/// at most `free_below` waits.
 ///
 /// Fair droppers count bytes, since subscribers share bandwidth. If packets were counted, an
 /// upload's acknowledgements would use up a subscriber's share of the download.

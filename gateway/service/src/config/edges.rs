@@ -55,7 +55,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Refuses a marker for a class that does not exist, since no packet would ever meet it.
+/// Refuses a marker for a class that does not exist: no packet could have that class.
 fn markers(shaping: &Shaping, way: Way, classes: usize, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let typed = shaping.parameters.spec::<conditioner::Spec>().and_then(|spec| spec.class.as_deref());
     let ids = typed.unwrap_or_default().iter().enumerate().filter_map(|(at, class)| Some((at, class.id?)));

@@ -53,8 +53,8 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // The guarantee of class a leaves 600 of 1000 bit/s. Class b takes 100 of its share of 300,
-        // and the other two divide 500 equally.
+        // Class a is guaranteed 400 of 1000 bit/s. Of the other 600, class b takes 100, its
+        // ceiling. Unclaimed traffic and class a take 250 each.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

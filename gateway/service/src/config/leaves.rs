@@ -103,7 +103,7 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The index in `choices` of the class's leaf discipline, if it names one.
+    /// The index in `choices` of the class's leaf discipline; `None` if the class names none.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

@@ -1,7 +1,8 @@
 //! A gateway's configuration: read, checked, and turned into a datapath.
 //!
-//! [`Config::load`] reads the TOML file and the subscriber file next to it, and refuses faults with
-//! their positions. [`environment::check`] then checks that this machine can run the configuration.
+//! [`Config::load`] reads the TOML file and the subscriber file next to it. Errors include the
+//! positions of faults. [`environment::check`] then checks that this machine can run the
+//! configuration.
 
 pub mod backend;
 mod changes;
@@ -377,8 +378,8 @@ impl Config {
         [Edge { estimates, targets: None }, Edge { estimates: None, targets }]
     }
 
-    /// Flows of one direction that are counted individually. A discipline that shares between hosts
-    /// has room for as many hosts.
+    /// The number of flows counted individually in one direction. A discipline that shares between
+    /// hosts knows at most this number of hosts.
     pub fn accounts(&self, way: Way) -> usize {
         let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
@@ -449,8 +450,8 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// Checks the tables `[discipline.<name>]`, except those that a direction or a leaf uses
-    /// unchanged: they are checked there.
+    /// Checks the tables `[discipline.<name>]`. A table that a direction or a leaf uses unchanged
+    /// is checked with that direction or leaf.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -489,8 +490,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The most bytes of a pool sized for floods of short packets, if all of its frames were long.
-/// Short frames take an eighth of this memory.
+/// The maximum bytes of a pool that is sized for floods of short packets, as if all its frames were
+/// long. Short frames take an eighth of this memory.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 
@@ -498,8 +499,8 @@ fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of a discipline that neither direction uses. Either their name or the name of
-/// a direction's discipline is wrong.
+/// Refuses parameters of a discipline that neither direction uses. The name of this discipline, or
+/// of a direction's discipline, is probably wrong.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],

@@ -135,8 +135,8 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     notes
 }
 
-/// The note on ceilings that the link or a class above puts out of reach, probably since a digit or
-/// unit is wrong.
+/// The note on ceilings above the link's rate or above a parent's ceiling. Probably a digit or unit
+/// is wrong.
 fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let link = shaping.autorate.map_or(shaping.rate, |autorate| autorate.max);
     let ceiling = |number: u32| tree.book.class(number)?.bounds[way as usize].ceiling;

@@ -20,8 +20,8 @@ pub struct OtherDiscipline {
 }
 
 impl Config {
-    /// Builds the discipline `name` instead of that of `way`, with this configuration's link,
-    /// buffer, classes and parameters for `name`. `None` if the direction is not shaped.
+    /// Builds the discipline `name` as if `way` used it, with the link, buffer, classes and
+    /// parameters of this configuration. `None` if the direction is not shaped.
     ///
     /// A discipline that does not support these classes gets none. A discipline without guarantees
     /// and ceilings gets only the weights.

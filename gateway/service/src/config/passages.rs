@@ -4,14 +4,13 @@ use super::spec::{OnFailure, Spec};
 use super::wire::TunnelSpec;
 use fairwire_datapath::io::router::{Failing, Passage};
 
-/// The name of a router's first table. Those of its other tables continue with `/`, which no name of
-/// a gateway or an interface contains.
+/// The name of a router's first nftables table. The names of its other tables add `/`, which no
+/// name of a gateway or an interface contains.
 pub(crate) fn table_of(spec: &Spec) -> String {
     format!("fairwire-{}", spec.name)
 }
 
-/// The paths: for each inside interface one to the outside, and one to
-/// each tunnel.
+/// The paths: from each inside interface to the outside interface and to each tunnel.
 pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     let failing = match spec.safety.on_failure {
         OnFailure::Open => Failing::Open,

@@ -45,7 +45,7 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 
 impl Config {
     /// Replaces the rows `before` by `after`. A subscriber only in `before` is removed; one only in
-    /// `after` is new. `None` if all files must be read again, which also reports faults.
+    /// `after` is new. `None` if there is a fault, or all files must be read again.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -167,8 +167,9 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions in which the class `is` gets new terms: those of `are_others` that are
-    /// shaped. `None` if the bounds are at fault, or a discipline does not support new terms.
+    /// For each direction, true if the class gets new terms: if `are_others` is true and the
+    /// direction is shaped. `None` if the bounds are at fault, or a discipline does not support new
+    /// terms.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))
@@ -363,8 +364,8 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // No leaf of a removed subscriber is compared: it stays until another subscriber
-                // takes it.
+                // Leaves of removed subscribers are not compared. Such a leaf stays until another
+                // subscriber takes it.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

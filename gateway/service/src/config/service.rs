@@ -41,7 +41,7 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
-/// Why no interface can have this name, and what is allowed; `None` if one can.
+/// Why `name` is not valid for an interface, and what is allowed; `None` if it is valid.
 fn problem_of(name: &str) -> Option<(&'static str, &'static str)> {
     let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     let why = match name {
@@ -119,8 +119,8 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         }
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
-    // The maximum is half of the time for which a link catches up, since the thread may also wake
-    // late.
+    // The maximum is half of the time for which a link catches up. The other half is for a late
+    // wake-up.
     span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);

@@ -87,7 +87,7 @@ pub struct DirectionSpec {
     /// quarter of `rate`.
     pub control: Option<Quantity<Rate>>,
     /// The definition of a flow, or two levels such as `["inside", "5-tuple"]`: hosts share first,
-    /// then the flows of each, in the discipline or in the leaves of `classful`. Default with
+    /// then the flows of each host. With `classful`, this holds in each leaf. Default with
     /// subscribers: `5-tuple` with `classful`, else `subscriber`. Default without subscribers:
     /// `["inside", "5-tuple"]`. If the discipline or its leaf supports only one level, the default
     /// is `5-tuple` with `classful`, else `inside`.
@@ -152,8 +152,8 @@ impl DscpChoice {
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
     /// Bytes added to the Ethernet frame without check sequence; negative to subtract bytes. The
-    /// default 24 is Ethernet's check sequence (4), preamble (8) and gap (12). -14 counts only IP
-    /// packets.
+    /// default 24 is Ethernet's check sequence (4), preamble (8) and gap (12). With -14, only the
+    /// IP packet counts.
     pub overhead_bytes: Option<i32>,
     /// The fewest bytes that a frame counts as, including its overhead. Default: 84 B with the
     /// default overhead, else 1 B.
@@ -235,7 +235,7 @@ pub enum FlowsChoice {
     /// The inside host, by its address. It receives downloads and sends uploads.
     Inside,
     /// The inside host, by its Ethernet address, whatever its number of addresses. All hosts behind
-    /// a router are one.
+    /// a router are one flow.
     Mac,
     /// The outside host.
     Outside,

@@ -73,8 +73,8 @@ impl User {
         User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }
     }
 
-    /// May the user read the file at `path`, by the modes of the file and of the folders above?
-    /// False if the modes cannot be read.
+    /// True if the user may read the file at `path`, by the modes of the file and of the folders
+    /// above. False if the modes cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
         // For a symbolic link, the modes of its target count.

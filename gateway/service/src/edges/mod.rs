@@ -1,8 +1,8 @@
 //! Sends and receives the reports between the edges of a DiffServ domain, on the control thread.
 //!
-//! A turn reads at most [`MAX_AT_ONCE`] datagrams, and further datagrams do not hasten the next
-//! turn. So a flood delays no packet. It can suppress reports; then targets return to their
-//! contracts.
+//! A turn of this thread reads at most [`MAX_AT_ONCE`] datagrams, and more datagrams do not hasten
+//! the next turn. So a flood delays no packet. If a flood suppresses reports, targets return to
+//! their contracts.
 
 pub mod report;
 
@@ -40,8 +40,8 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Opens the sockets and reads the keys, before the process gives up its rights. A socket in
-    /// `handed` that is already bound to the reports' address is used.
+    /// Opens the sockets and reads the keys, before the process gives up its rights. Uses a socket
+    /// in `handed` if that is already bound to the reports' address.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -203,8 +203,8 @@ impl Egress {
         }
     }
 
-    /// Makes a report. A class's request is the sign of the sum of its votes since the last report,
-    /// numATR in the paper on the adaptive token bucket.
+    /// Makes a report. A class's request is the sign of the sum of its votes since the last report.
+    /// This sum is numATR in the paper on the adaptive token bucket.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers changed, so the votes are counted anew.
@@ -239,7 +239,7 @@ struct Ingress {
     refused: [u64; Refusal::ALL.len()],
     heard_at: Option<Time>,
     is_silent: bool,
-    /// The last log line about refused reports: its time, and their number then.
+    /// The time of the last log line about refused reports, and their number then.
     complained: Option<(Time, u64)>,
     /// Were unknown classes logged since the classes last changed?
     named_others: bool,

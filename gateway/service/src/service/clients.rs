@@ -21,8 +21,8 @@ const MAX_WATCHERS: usize = 24;
 const ACCEPTED_AT_ONCE: usize = 4;
 /// The most bytes of a request. A path in it may take 4096.
 const MAX_LINE: usize = 8 << 10;
-/// The total of unread answers, in bytes, from which no request is answered: a few snapshots of
-/// 20,000 classes.
+/// No request is answered while this many bytes of answers are unread: a few snapshots of 20,000
+/// classes.
 const MAX_UNREAD: usize = 32 << 20;
 /// The time after which a client with an unread answer must make room for others. A local client
 /// reads a snapshot within milliseconds.
@@ -190,8 +190,8 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// Answers `reload`, of the last client in the list, and all clients' equal requests. The files
-    /// are read after all these requests, so a single reload answers them.
+    /// Answers the request `reload` of the last client in the list. The same reload answers all
+    /// clients' equal requests, which arrived before it reads the files.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {
@@ -295,8 +295,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes and counts the client's next requests that the answer to `reload` also answers.
-    /// `reload` becomes the merged request, which reads the files that arrived last.
+    /// Takes the client's next reload requests, merges them into `reload`, and returns their
+    /// number. The merged request reads the files that arrived last.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {

@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// Apply these changes, which keep the class numbers. The answer returns unused memory, or an
     /// error after which only terms may have changed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
-    /// Let a direction's rate follow a law from this time on.
+    /// Make a direction's rate follow this schedule from this time on.
     SetRate(Way, RateLaw, Time),
     /// Apply the far edge's requests, by class number, until this time.
     Report(Vec<(u32, RateRequest)>, Time),
@@ -126,7 +126,7 @@ pub(super) struct Engine {
     /// The threads that send packets in addition to this thread.
     pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
-    /// The most time for queued packets to leave at the end.
+    /// The maximum time that queued packets get to leave at shutdown.
     pub patience: Duration,
     pub at: Moments,
     /// The stream to the process that takes over.
@@ -135,9 +135,9 @@ pub(super) struct Engine {
 
 #[derive(Default)]
 pub(super) struct Moments {
-    /// The next observation of the datapath.
+    /// The time of the next observation of the datapath.
     observed: Time,
-    /// The last change of classes.
+    /// The time of the last change of classes.
     edited: Time,
     /// When forwarding ends, even if packets still wait; `None` until shutdown begins.
     ended: Option<Time>,

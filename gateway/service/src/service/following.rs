@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 const HEARD: usize = 1024;
 /// The least relative change that is applied to a rate.
 const DIFFERS: f64 = 0.005;
-/// The shortest intervals between updates of telemetry and of the log.
+/// The shortest interval between updates of telemetry (`SHOW`) and between log lines (`SAY`).
 const SHOW: Duration = Duration::from_secs(1);
 const SAY: Duration = Duration::from_secs(60);
 /// The least factor between two logged rates.
@@ -33,8 +33,8 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// A direction's applied rate, the rate shown in telemetry and the logged rate; the last two with
-/// the times of their last update.
+/// A direction's applied rate, the rate that telemetry shows, and the last logged rate. Each of the
+/// last two has the time of its update.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,
@@ -58,8 +58,8 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Has `config`, just reloaded, the same settings, so that this can continue? The reload has
-    /// applied the file's rates, so the rates applied and shown before are forgotten.
+    /// True if the reloaded `config` has the same settings, so that this can continue. Forgets the
+    /// rates applied and shown before, since the reload has applied the file's rates.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

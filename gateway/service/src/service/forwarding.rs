@@ -55,7 +55,7 @@ type Outcome = Result<Option<UnixStream>, PortError>;
 pub(super) type Thread = JoinHandle<Outcome>;
 type Job = Box<dyn FnOnce() -> Outcome + Send>;
 
-/// A datapath thread that does not forward yet. It keeps the priority that its starter had.
+/// A datapath thread that does not forward yet. Its priority is that of the thread that started it.
 pub(super) struct Waiting {
     job: SyncSender<Job>,
     thread: Thread,

@@ -78,7 +78,7 @@ pub fn guard_main(parameters: &str) -> i32 {
     }
 }
 
-/// The socket at which the guard of the gateway `name` accepts a request to leave.
+/// The socket at which the guard of the gateway `name` accepts a request to end.
 pub(super) fn socket_of(name: &str) -> PathBuf {
     super::place::folder().join(format!("{name}.guard"))
 }
@@ -105,7 +105,7 @@ pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError>
     }
 }
 
-/// Requests that an orphaned guard at `socket` leaves, and waits until it has left.
+/// Makes an orphaned guard at `socket` end, and waits until its bridge is gone.
 pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
@@ -127,7 +127,7 @@ struct Guard {
     watchdog: Duration,
     heard: Time,
     bridge: Option<Bridge>,
-    /// Is the gateway gone, so that standard input is closed?
+    /// True if the gateway is gone: standard input is closed.
     is_orphan: bool,
     /// The time of the next attempt, after the bridge could not be built.
     try_at: Time,
@@ -150,7 +150,7 @@ impl Guard {
             let pipe = written.try_clone().map_err(fail)?;
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
-        // SIGHUP is ignored, since a closing terminal ends the gateway and not its guard.
+        // SIGHUP is ignored, so a closing terminal ends the gateway but not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
         let listener = Listener::bind(&parameters.socket, None)?;
@@ -241,7 +241,7 @@ impl Guard {
                 let was_open = self.bridge.is_some();
                 self.close("the gateway forwards again");
                 if bytes.contains(&RESUME) {
-                    // If the gateway does not read, it is stuck again.
+                    // The write fails if the gateway does not read: it is stuck again.
                     let _ = write(std::io::stdout(), &[if was_open { OPENED } else { RESUME }]);
                 }
             }
@@ -273,7 +273,7 @@ impl Guard {
         }
     }
 
-    /// Rebuilds the bridge if an interface left it because it was removed and created again.
+    /// Rebuilds the bridge if an interface was removed and created again, and so left the bridge.
     fn look(&mut self, now: Time) {
         self.look_at = now + LOOK;
         let Some(ports) = self.bridge.as_ref().map(|bridge| bridge.ports) else { return };

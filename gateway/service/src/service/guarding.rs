@@ -21,8 +21,8 @@ pub(super) struct GuardPipes {
     pub since: Time,
 }
 
-/// A started guard. If this value is dropped with its pipes, the guard ends, so a gateway that
-/// never forwarded leaves no bridge.
+/// A started guard. The guard ends if this value is dropped while it has the pipes, so a gateway
+/// that never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
     /// The guard's process; `None` if another process started it.

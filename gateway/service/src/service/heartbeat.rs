@@ -21,10 +21,11 @@ pub(super) struct Heartbeat {
     to_guard: OwnedFd,
     from_guard: OwnedFd,
     watchdog: Duration,
-    /// The time of the last beat. The guard receives it later, so its watchdog starts no earlier.
+    /// The time of the last beat. The guard receives the beat later, so the guard's watchdog starts
+    /// no earlier.
     beat: Time,
     is_resuming: bool,
-    /// Is the guard gone, and the heartbeat with it?
+    /// True if the guard is gone, so that no heartbeat is needed.
     is_alone: bool,
     /// The number of times that the guard bridged the interfaces.
     openings: u64,
@@ -44,8 +45,8 @@ impl Heartbeat {
         }
     }
 
-    /// Beats, if a beat is due. Returns whether frames may be taken in: not while the guard's
-    /// answer is awaited.
+    /// Sends a beat if one is due. Returns false while the guard's answer is awaited: no frame may
+    /// be taken in.
     pub(super) fn may_forward(&mut self, now: Time) -> bool {
         let silence = now.since(self.beat);
         if self.is_alone {

@@ -29,7 +29,7 @@ impl LinkView {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// The number of times that frames stopped.
+    /// The number of times that the interface stopped carrying frames.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
@@ -60,7 +60,7 @@ impl State {
 
 #[derive(Debug)]
 struct Watched {
-    /// The interface's name in the configuration, and its current name.
+    /// `name` is the interface's name in the configuration; `called` is its current name.
     name: String,
     called: String,
     index: Option<u32>,

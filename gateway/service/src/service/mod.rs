@@ -91,7 +91,7 @@ pub struct Options {
     pub take_over: bool,
 }
 
-/// A gateway to run: its configuration, and the file that reloads read again.
+/// A gateway to run: its configuration, and the file that a reload reads.
 #[derive(Debug)]
 pub struct Configured {
     /// The configuration.
@@ -166,8 +166,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// Is there nothing to take over, because no process answers for the only gateway? Then a normal
-/// start replaces a guard's bridge or reopens a closed link.
+/// True if no process answers for the only gateway, so there is nothing to take over. A normal
+/// start then replaces a guard's bridge or reopens a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);

@@ -33,9 +33,9 @@ const RETRY: Duration = Duration::from_ms(100);
 /// The interval at which the service manager learns that this process is alive.
 const ALIVE: Duration = Duration::from_ms(500);
 
-/// Do both interfaces exist? With a `waiter`, waits for them; then false means that the gateway was
-/// ended while it waited. Nothing is changed: a guard's bridge stays until all gateways of the
-/// process can start.
+/// Checks that both interfaces exist. With a `waiter`, waits for them, and returns false if the
+/// gateway was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of
+/// the process can start.
 pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool, ServiceError> {
     if !config.spec().wire.backend.attaches() {
         return Ok(true);

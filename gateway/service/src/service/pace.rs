@@ -14,12 +14,12 @@ pub(super) fn coalesce(spec: &Spec) -> Duration {
     spec.wire.coalesce.map_or(COALESCE, |coalesce| coalesce.0)
 }
 
-/// The silence of the datapath thread after which its guard bridges.
+/// The datapath thread's silence after which its guard bridges the link.
 pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// The most time for packets in the gateway to leave at its end.
+/// The longest time for which an ending gateway forwards waiting packets.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

@@ -30,15 +30,15 @@ pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway of the configuration at `path`. Only the socket's path is
-/// read, and nothing is checked, since a gateway takes requests while its file is being changed.
+/// The control socket of the gateway of the configuration at `path`. The file's other keys are not
+/// checked, since a gateway takes requests while the file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
-/// The files that a reload of the configuration at `path` reads, as far as the configuration can be
-/// read.
+/// The files that a reload reads: the configuration at `path`, and the subscriber file, if one is
+/// named.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
     let subscribers = GatewayPaths::read(path).ok().and_then(|named| named.subscribers);
     let sheet = subscribers.and_then(|subscribers| subscribers.file);
@@ -75,12 +75,12 @@ impl GatewayPaths {
 pub(super) struct NameLock {
     pub file: File,
     path: PathBuf,
-    /// Does the lock belong to another process, so that the file must stay?
+    /// True if another process has the lock. The file then stays.
     is_others: Cell<bool>,
 }
 
-/// The number of attempts to lock. A killed process may release its locks some tens of milliseconds
-/// after its guard has noticed its death.
+/// The number of attempts to lock. A guard may notice the death of a process some tens of
+/// milliseconds before the process's locks are released.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
@@ -192,7 +192,7 @@ pub(super) struct Listener {
     /// The user that bound the socket, before the process became another user.
     owner: u32,
     path: PathBuf,
-    /// Does the socket belong to another process, so that it must stay?
+    /// True if another process has the socket. The socket then stays.
     is_others: Cell<bool>,
 }
 

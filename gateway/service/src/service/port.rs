@@ -18,7 +18,7 @@ pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 #[derive(Debug, Default)]
 pub(super) struct Common {
     pub heartbeat: Option<Heartbeat>,
-    /// Is the gateway about to end, so that it takes in nothing more?
+    /// True if the gateway is about to end. It then takes in nothing.
     pub is_ending: bool,
 }
 
@@ -35,8 +35,7 @@ pub(super) struct LivePort<P> {
     patience: Option<Duration>,
     /// Does the port's queue hold frames that arrived while the gateway could not forward?
     is_stale: bool,
-    /// The counts of the interfaces before the current one, and how many of these interfaces were
-    /// lost.
+    /// The sum of the counts of all earlier interfaces, and how often an interface was lost.
     past: PortHealth,
     link: Arc<LinkView>,
     state: Rc<Cell<PortState>>,

@@ -136,7 +136,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
         return Ok(mtu);
     }
     if spec.wire.backend.kind() == BackendKind::Router {
-        // If no interface exists, this is the last error.
+        // If no interface exists, `largest` is the last error.
         let largest = spec
             .wire
             .inside

@@ -1,5 +1,5 @@
-//! Changes the configuration while the gateway runs. This thread reads, checks and builds it, and
-//! the datapath thread applies it.
+//! Changes the configuration while the gateway runs. The control thread reads, checks and builds
+//! the configuration, and the datapath thread applies it.
 
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
@@ -192,8 +192,8 @@ impl Present {
         Some(NewTerms { class, parent, fresh })
     }
 
-    /// The values of `self.set` that stay with `next`: those whose value in the file has not
-    /// changed. A weight's class must also exist in `next`.
+    /// The values in `self.set` that stay with `next`. A value stays if its entry in the file is
+    /// unchanged. A weight's class must also exist in `next`.
     fn kept(&self, next: &Config) -> Set {
         let weight =
             |config: &Config, name: &str| Some(config.book().class(config.book().number(name)?)?.weight);
@@ -302,7 +302,7 @@ impl Present {
         Ok(answer)
     }
 
-    /// Applies `next` with the values `set`. The flag says whether the weights could be applied.
+    /// Applies `next` and the values in `set`. The flag is true if the weights were applied.
     fn replace(&mut self, next: &Arc<Config>, set: &Set) -> Result<(Reloaded, bool), String> {
         // An interface's MTU may have changed.
         let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.context.frame_bytes);

@@ -164,7 +164,7 @@ struct SocketKind {
     protocol: Option<i32>,
 }
 
-/// TCP is not needed, since listening sockets are already bound.
+/// Allowed sockets. TCP is not needed, since listening sockets are already bound.
 const KINDS: [SocketKind; 5] = [
     SocketKind { family: libc::AF_PACKET, kind: None, protocol: None },
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },

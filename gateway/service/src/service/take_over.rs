@@ -58,7 +58,7 @@ const MAX_PAPERS: usize = 16;
 /// The most bytes of a list of descriptors.
 const MAX_LIST: usize = 1024;
 const BUFFER: usize = 64 << 10;
-/// The most bytes of a frame with the longest IP packet.
+/// The longest frame, in bytes: the longest IP packet with its headers.
 const MAX_FRAME: usize = (64 << 10) + 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ impl Offer {
         self.stream.as_ref()
     }
 
-    /// Is the offer over? It is if the other process has ended, is late, or has sent GO.
+    /// True if the other process has ended, is late, or has sent GO.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.stream.is_none() || now >= self.until
     }
@@ -272,8 +272,8 @@ impl Head {
     }
 }
 
-/// Bytes before each frame: arrival time, length and direction. The arrival time is all ones if the
-/// discipline has already served the frame, which then only has to leave.
+/// Bytes before each frame: arrival time, length and direction. The arrival time is [`THROUGH`] if
+/// the discipline has already served the frame. Such a frame only has to leave.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
@@ -349,7 +349,8 @@ pub(super) struct HandedPort {
 }
 
 impl Takeover {
-    /// Requests the link from the process at the other end of `stream`, which stops forwarding.
+    /// Requests the link from the process at the other end of `stream`. That process then stops
+    /// forwarding.
     pub(super) fn begin(stream: UnixStream) -> io::Result<(Self, Wire<HandedPort>)> {
         (&mut &stream).write_all(&[GO])?;
         let mut bytes = [0; HEAD];
@@ -391,7 +392,7 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// On success, the link belongs to this process.
+    /// Completes the takeover. On success, the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;

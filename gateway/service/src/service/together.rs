@@ -96,7 +96,7 @@ pub(super) fn check(configs: &[Arc<Config>]) -> Result<(), DocumentError> {
     Ok(())
 }
 
-/// The user that the process becomes, which all configurations must name.
+/// The user that the process becomes. All configurations must name the same user.
 pub(super) fn user(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     const KEY: &str = "safety.user";
     let Some((first, others)) = configs.split_first() else { return Ok(None) };

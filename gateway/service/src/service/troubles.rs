@@ -8,7 +8,7 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// `lost` contains the losses so far, in the order of [`Loss::ALL`].
+    /// Logs each new type of loss. `lost` is in the order of [`Loss::ALL`].
     pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
         for ((loss, count), logged) in Loss::ALL.into_iter().zip(lost).zip(&mut self.logged) {
             if count == 0 || *logged {
@@ -22,7 +22,7 @@ impl Troubles {
     }
 }
 
-/// `None` for normal losses, which are only counted.
+/// The cause and remedy of a loss; `None` for normal losses.
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {

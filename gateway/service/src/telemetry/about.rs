@@ -36,8 +36,8 @@ pub struct WayAbout {
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The law that replaces `rate_bps`, and its start. The law was set by a request, or follows
-    /// the outside line.
+    /// The rates over time that replace `rate_bps`, and their start. They were set by a request, or
+    /// follow the outside line.
     pub law: Option<(RateLaw, Time)>,
     /// The definition of a flow.
     pub flows: FlowKind,
@@ -58,7 +58,7 @@ impl WayAbout {
 /// The default capacity of a capture ring, in events.
 pub(crate) const CAPTURED: u32 = 4096;
 
-/// The default number of arrivals kept for replays in each direction: 10 MB each.
+/// The default number of arrivals that each direction keeps for replays. They take 10 MB.
 const ARRIVALS: u32 = 1 << 18;
 
 /// The number of arrivals kept for replays in each direction; 0 without a page.

@@ -66,7 +66,7 @@ pub(crate) struct WayCounted {
     pub packets: [u64; 2],
     /// Packets that the gateway lost.
     pub lost: u64,
-    /// Frames that the gateway did not fetch in time.
+    /// Frames that the gateway did not fetch in time, at both ports.
     pub overflows: u64,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
-    /// The number of configurations so far. Copies of earlier configurations are discarded.
+    /// The number of replaced configurations. Copies of earlier configurations are discarded.
     generation: u64,
     kept: [RecentCopies; 2],
     digests: [Option<Arc<Digest>>; 2],
@@ -142,8 +142,8 @@ impl Board {
         }
     }
 
-    /// The memory that an [`Observer`](super::Observer) needs after the next call of
-    /// [`replaced`](Board::replaced), but not after a later one.
+    /// The memory that an [`Observer`](super::Observer) needs for `about`, which the next call of
+    /// [`replaced`](Board::replaced) must show.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
@@ -306,7 +306,7 @@ impl Board {
     /// The counters since the start, and in each direction the `max` flows that sent the most
     /// bytes.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
-        // The totals are read last, so that no copy is newer.
+        // The totals are read last, so no flow's copy is newer.
         let store = lock(&self.store);
         let tick = lock(&self.tick).clone();
         let way = |way: Way| {

@@ -11,10 +11,10 @@ use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// A flow or class wanted more after drops or marks, or if its queue grew: it offered two packets a
+/// A flow or class wanted more if it had drops or marks. It also did if it offered two packets a
 /// second more than this multiple of its throughput.
 const WANTED_MORE: f64 = 1.02;
-/// A class is considered to be at its ceiling from this fraction of the ceiling.
+/// A class whose throughput is at least this fraction of its ceiling is at its ceiling.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
 /// A sender starves if at least this fraction of its traffic is dropped. A TCP connection loses at
@@ -23,7 +23,8 @@ const STARVES: f64 = 0.2;
 /// The rate below which a starving sender is not reported, bit/s.
 const STARVES_FROM_BPS: f64 = 64_000.0;
 const MAX_STARVING: usize = 3;
-/// The name of traffic that is not counted individually: groups, and flows beyond the limit.
+/// The name of traffic that is not counted individually: multicast groups, and flows beyond the
+/// limit.
 pub(super) const OTHERS: &str = "others";
 
 #[derive(Debug)]

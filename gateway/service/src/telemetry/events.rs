@@ -35,7 +35,8 @@ pub(super) struct Names<'a> {
     pub about: &'a About,
     pub digest: &'a Digest,
     pub way: Way,
-    /// The time from which the configuration applies; before, class numbers had another meaning.
+    /// The time from which the configuration applies. Before that, class numbers had another
+    /// meaning.
     pub since: Time,
 }
 
@@ -54,7 +55,7 @@ impl Names<'_> {
             dscp: headers.dscp(),
             mac: Default::default(),
         };
-        // A packet that was refused or over the MTU had left the discipline, so its class is
+        // Packets that are refused or over the MTU have left the discipline, so their class is
         // unknown. Non-IP and looped packets have no class.
         let has_class =
             !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));

@@ -184,7 +184,8 @@ impl Probe for Gauges<'_> {
     }
 }
 
-/// The totals of one direction: of all ended datapaths, and the last of the present one.
+/// The totals of one direction: the sum over ended datapaths, and the latest of the present
+/// datapath.
 #[derive(Debug, Default)]
 struct Past {
     ended: Totals,

@@ -38,8 +38,8 @@ impl Process {
     }
 }
 
-/// Returns `None` if the kernel does not report resources. `forwarding` is the processor time of
-/// the datapath threads.
+/// The process's resources; `None` if the kernel does not report them. `forwarding` is the
+/// processor time of the datapath threads.
 pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     let process = process()?;
     let fields = Fields::of(&process.stat)?;

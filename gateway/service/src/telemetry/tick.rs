@@ -54,7 +54,7 @@ impl Tick {
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 
-    /// The snapshot of `way`, with all classes, or with the `classes` busiest.
+    /// The snapshot of `way`. It contains the `classes` busiest classes; all if `None`.
     pub(super) fn way(
         &self,
         way: Way,

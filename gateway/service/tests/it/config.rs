@@ -461,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Flow 1 offers long packets, and flow 2 as many bytes in short packets. Returns the bytes sent
-    // of flow 2, divided by those of flow 1.
+    // Flow 1 offers long packets, and flow 2 as many bytes in short packets. Returns the ratio of
+    // sent bytes, flow 2 to flow 1.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -478,7 +478,7 @@ fn fair_droppers_count_bytes_by_default() {
                 }
             }
             now += Duration::from_us(75);
-            // A step of 75 us at 8 Mbit/s sends 75 bytes, and twenty steps send a packet of 1514 B.
+            // At 8 Mbit/s, a step of 75 us sends 75 bytes, so twenty steps send about 1514 bytes.
             if step % 20 == 0 {
                 let mut room = 1514_i64;
                 while room > 0 {

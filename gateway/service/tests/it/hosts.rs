@@ -93,7 +93,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // The pings are 20 ms apart. Serving all 64 flows once takes 31 ms, which is longer.
+        // The pings are 20 ms apart. The heavy host's 64 flows take 31 ms for a packet each.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));
@@ -112,7 +112,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
             // A ping waits for two other packets and for the packet in transmission, 0.25 ms each.
-            // All 64 flows are new in the first 31 ms, in which two pings also wait for them.
+            // The first two also wait for the 64 new flows.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -294,8 +294,8 @@ fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // In 1.5 s, a packet is 0.4 % of 2 Mbit/s, and 0.8 % of 1 Mbit/s. Five hosts take
-            // turns, so each may have a packet more or less.
+            // One packet in 1.5 s is 0.4 % of 2 Mbit/s, and 0.8 % of 1 Mbit/s. Five hosts take
+            // turns, so each may send one packet more or less.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

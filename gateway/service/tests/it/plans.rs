@@ -52,7 +52,7 @@ fn at(ns: u64) -> Time {
 
 const MS: u64 = 1_000_000;
 
-/// Bytes on the link of a datagram with a payload of 1400 B.
+/// The size on the link, in bytes, of a datagram with 1400 B of payload.
 const DATAGRAM: u32 = 1400 + 42 + 24;
 
 struct Source {

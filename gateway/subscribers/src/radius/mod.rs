@@ -153,7 +153,7 @@ pub struct Request {
     pub purpose: Purpose,
     /// User-Name.
     pub user: Option<String>,
-    /// Calling-Station-Id, if it is an Ethernet address.
+    /// The Ethernet address in Calling-Station-Id or User-Name, if any.
     pub mac: Option<[u8; 6]>,
     /// The NAS-Identifier of the access server, or else its address.
     pub server: String,
@@ -403,7 +403,7 @@ impl Request {
         Some(packet)
     }
 
-    /// Distinguishes a new request from a repeated request.
+    /// A key that a request shares only with its repetitions.
     pub fn key(&self) -> (u8, u8, [u8; 16]) {
         (self.code, self.identifier, self.authenticator)
     }

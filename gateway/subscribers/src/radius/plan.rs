@@ -1,9 +1,9 @@
 //! The changes in a CoA-Request: the class, ceilings and bursts of a subscriber.
 //!
 //! Bandwidths come from WISPr (vendor 14122, attributes 7 and 8, bit/s), or from the text of
-//! Mikrotik-Rate-Limit (vendor 14988, attribute 8). That text has the pairs `rx/tx` of rates, of
-//! burst rates, of thresholds and of times, then a priority, and the pair of least rates. The
-//! access server receives at `rx`, which is therefore the upload.
+//! Mikrotik-Rate-Limit (vendor 14988, attribute 8). That text lists pairs `rx/tx`: rates, burst
+//! rates, thresholds and times. A priority and a pair of least rates follow. The access server
+//! receives at `rx`, so `rx` is the upload.
 
 use super::{ErrorCause, kind, text};
 use fairwire_core::{Duration, Rate};

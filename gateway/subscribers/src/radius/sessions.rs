@@ -59,7 +59,7 @@ pub struct Batch {
 }
 
 impl Sessions {
-    /// Applies `requests` in order to `sheet`. The batch takes effect only with
+    /// Applies `requests` to `sheet`, one after another. The batch takes effect only with
     /// [`commit`](Sessions::commit).
     pub fn batch(&self, network: &Network, sheet: &Sheet<'_>, requests: &[Request]) -> Batch {
         let mut work = Work::new(self, network, sheet);

@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// git leaves out the files that programs create.
+/// The pages, without the files that programs create.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -140,8 +140,8 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `--help` is added, so the program does nothing. Words after `--` are ignored, since a shell
-/// would run them.
+/// The error in `command`, if any. `--help` makes the program do nothing. Words after `--`, which a
+/// shell would run, are ignored.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

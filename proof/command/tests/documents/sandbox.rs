@@ -26,8 +26,8 @@ const SKIPPED: i32 = 77;
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// A `cargo`, in which `cargo run -p NAME -- ARGUMENTS` runs the program that the real cargo built
-/// for that crate's tests. Building would take minutes.
+/// A script `cargo`. Its `run -p NAME -- ARGUMENTS` runs the program that the real cargo built for
+/// that crate's tests. Building would take minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3
@@ -63,7 +63,7 @@ pub(crate) enum Ended {
 impl Sandbox {
     pub(crate) fn new(root: &Path) -> Sandbox {
         let folder = tempfile::tempdir().expect("a folder");
-        // A gateway becomes another user, who must be able to enter.
+        // A gateway becomes another user, who must be able to enter the folder.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         for entry in fs::read_dir(root).expect("the root is readable") {
             let path = entry.expect("an entry").path();

@@ -30,7 +30,7 @@ pub struct Case {
     pub delay: Duration,
     /// The traffic.
     pub groups: Vec<Group>,
-    /// Does each inside host have a share, instead of each connection?
+    /// True if each inside host has a share, instead of each connection.
     pub is_by_host: bool,
     /// The unmeasured start of the run, seconds.
     pub warm_up: u64,
@@ -38,11 +38,11 @@ pub struct Case {
     pub seconds: u64,
     /// Do this crate's tests also run the case?
     pub is_quick: bool,
-    /// Does the discipline draw nothing at random, so that only the machine can cause a miss?
+    /// True if the discipline uses no random numbers. Only the machine can then cause a miss.
     pub is_exact: bool,
     /// The promises.
     pub(crate) promises: Vec<Promise>,
-    /// Why chance excuses a miss, if the class of each full packet is drawn at random.
+    /// If the class of each full packet is random: the reason why chance excuses a miss.
     pub(crate) draws_classes: Option<String>,
 }
 
@@ -63,8 +63,8 @@ pub(crate) enum Measure {
     WorstFlow,
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a class from its fair share, in percentage points of the link;
-    /// without classes, of a group.
+    /// The largest deviation of a class, or without classes a group, from its fair share, in
+    /// percentage points of the traffic.
     ShareErrorPoints,
     /// The 95th percentile of the delays of pings, milliseconds.
     PingP95Ms,
@@ -120,7 +120,7 @@ impl Case {
         Case { warm_up, seconds, ..self }
     }
 
-    /// The same case, with its length scaled as if a usual contest took `seconds`. A quarter of
+    /// The same case, with its length multiplied by `seconds` / `USUAL_SECONDS`. A quarter of
     /// `seconds` is not measured.
     #[must_use]
     pub fn beside(self, seconds: u64) -> Case {

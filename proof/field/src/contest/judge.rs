@@ -54,8 +54,8 @@ pub struct WayJudged {
     pub worst_flow: f64,
     /// The largest deviation of a group of flows from its fair share, relative to the share.
     pub worst_group: f64,
-    /// The largest deviation of a class's share of the link from its fair share, percentage points.
-    /// Without classes, it is the largest deviation of a group's share.
+    /// The largest deviation of a class's share of the traffic from its fair share, percentage
+    /// points. Without classes, it is the largest deviation of a group's share.
     pub share_error_points: f64,
     /// The part of `share_error_points` that chance alone may cause if each full packet's class is
     /// random: [`CHANCE_SD`] standard deviations.
@@ -63,7 +63,7 @@ pub struct WayJudged {
     /// The part of the worst group's deviation that chance alone may cause, relative to its fair
     /// share.
     pub chance_of_group: f64,
-    /// Bit/s of each group, and its fair share.
+    /// The rate of each group, and its fair share, bit/s.
     pub groups: BTreeMap<String, [f64; 2]>,
     /// The delays of pings.
     pub ping: Option<Delay>,
@@ -94,7 +94,8 @@ impl Delay {
     }
 }
 
-/// The number of standard deviations that chance may explain. One of 16 000 draws deviates more.
+/// The number of standard deviations that chance may explain. One of 16 000 random values deviates
+/// more.
 const CHANCE_SD: f64 = 4.0;
 
 /// The minimum demand of a saturated flow, as a multiple of its fair share.

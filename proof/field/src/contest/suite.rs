@@ -43,7 +43,7 @@ struct Discipline {
     /// The discipline as in a gateway's configuration. Default: `name`.
     discipline: Option<Choice>,
     ping_waits_for: PingWait,
-    /// Does the discipline draw nothing at random?
+    /// True if the discipline uses no random numbers.
     #[serde(default)]
     is_exact: bool,
     draws_classes: Option<String>,
@@ -64,7 +64,7 @@ enum PingWait {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Miss {
-    /// The discipline with the miss, in a contest's file. Default: all.
+    /// Only in a contest's file: the discipline that misses. Default: all.
     under: Option<String>,
     #[serde(default)]
     min: BTreeMap<Measure, f64>,

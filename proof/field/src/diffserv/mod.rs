@@ -36,7 +36,7 @@ const RATE_MBPS: f64 = 15.0;
 const OVER_MBPS: f64 = 8.0;
 const FLOWS: u16 = 20;
 const KEY: &str = "this is no secret: it is a key for tests";
-/// The seeds of the simulation, whose gains differ by a percent or two.
+/// The seeds of the simulation. Gains differ by a percent or two between seeds.
 const SEEDS: &str = "1,2,3,4,5";
 /// The allowed deviation of live gains from simulated ones.
 const NEAR: f64 = 0.1;
@@ -56,7 +56,7 @@ enum Markers {
     Adaptive,
 }
 
-/// The name of the marker in the files, and its replacement with fixed targets.
+/// The marker in each file, and its replacement for fixed targets.
 const ADAPTIVE: [[&str; 2]; 2] = [
     ["marker = \"adaptive-token-bucket\"", "marker = \"token-bucket\""],
     ["marker = { adaptive-token-bucket =", "marker = { token-bucket ="],
@@ -279,7 +279,7 @@ fn simulated(folder: &Path, scenario: &str, seconds: f64, warm_up: f64) -> Falli
 /// The step of targets per 20 ms in the run with faults. Targets return to their contracts within
 /// seconds.
 const QUICK_STEP: &str = "delta = 0.005, burst";
-/// The share of the link that TCP always uses, percent.
+/// The minimum share of the link that TCP must use, percent.
 const IN_USE: f64 = 85.0;
 
 pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
@@ -327,7 +327,7 @@ pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
     run.finish(happened, seconds)
 }
 
-/// The distances of a target from its contract that show that the target has moved.
+/// A moved target's distance from its contract, as a part of the contract.
 const MOVED: Allowed = Allowed { min: 0.05, max: f64::INFINITY };
 const AT_CONTRACT: Allowed = Allowed { min: 0.0, max: 0.0 };
 
@@ -346,7 +346,7 @@ fn core_bytes(run: &Run) -> Fallible<(f64, f64)> {
     Ok((status.uptime_s, status.ways[1].totals.bytes_out as f64))
 }
 
-/// Sends invalid reports to the ingress from the location of the egress.
+/// Sends invalid reports from the host of the egress to the ingress.
 fn hostile(run: &Run) -> Fallible<()> {
     let class = ClassReport { class: ClassId::of("north"), request: RateRequest::Increase, estimate: 0.0 };
     let report = |sent_ns| EdgeReport { sent_ns, classes: vec![class] };

@@ -16,14 +16,14 @@ use std::net::{IpAddr, Ipv4Addr};
 /// The interfaces of every gateway, as named in the configurations.
 const INSIDE: End<'static> = End { name: "in0", index: 101 };
 const OUTSIDE: End<'static> = End { name: "out0", index: 100 };
-/// The interfaces of the two edges that exchange reports.
+/// The interface over which the two edges exchange reports.
 const CONTROL: End<'static> = End { name: "ctl0", index: 120 };
 /// The MTU of the domain, with which Linux sends TCP segments of 448 bytes in packets of 500.
 const MTU: u32 = 500;
 /// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);
 
-/// A host exists until this value is dropped and no process is left in the host.
+/// The hosts. Each exists until this value is dropped and no process is left in it.
 pub(super) struct Domain {
     pub customers: Host,
     path: PathHost,

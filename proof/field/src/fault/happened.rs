@@ -82,7 +82,7 @@ impl Happened {
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// A miss does not count if the gateway was starved.
+    /// Like `expect`, but a miss does not count if the gateway was starved.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));

@@ -17,7 +17,7 @@ use fairwire_wire::Way;
 use std::thread;
 
 const SECONDS: u64 = 14;
-/// The first forged hello, seconds. By then, the gateway knows the routers.
+/// The time of the first forged hello, seconds. By then, the gateway knows the routers.
 const FORGED_S: u64 = 7;
 const OSPF_EVERY: Duration = Duration::from_ms(250);
 const BFD_EVERY: Duration = Duration::from_ms(50);

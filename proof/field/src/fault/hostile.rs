@@ -34,8 +34,8 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
     happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
-    // Random frames that pass for IP get a share too. 500 per second of 770 bytes are 3 Mbit/s, in
-    // single-packet flows.
+    // Random frames that pass for IP get a share too: 500 frames of 770 bytes per second are 3
+    // Mbit/s, in single-packet flows.
     let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
     happened.expect_in_time("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
     happened.check_conservation(run.gateway())
@@ -60,7 +60,8 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     flood.start_ns = FLOOD_NS;
     flows.push(flood);
     let mut config = document(OnFailure::Closed);
-    // Shares by inside host: a flood gets the share of its target, whatever sources it claims.
+    // Inside hosts share equally, so a flood gets only its target's share, whatever sources it
+    // claims.
     for direction in [&mut config.spec.download, &mut config.spec.upload].into_iter().flatten() {
         direction.flows = Some(FlowsSpec::Named(FlowsChoice::Inside));
     }

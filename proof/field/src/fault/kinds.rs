@@ -11,7 +11,7 @@ use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::traffic::{FRAMING, Sends, Traffic};
 use fairwire_wire::Way;
 
-/// Frames per second: 41 Mbit/s on a link of 20.
+/// Frames per second: 41 Mbit/s on a link of 20 Mbit/s.
 const PER_SECOND: u64 = 5000;
 
 pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
@@ -58,7 +58,7 @@ fn sent_by(name: &str) -> Fallible<Counted> {
     }
 }
 
-/// The rate of the link of tunnels, Mbit/s.
+/// The rate of the link below the tunnel, Mbit/s.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
 /// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which

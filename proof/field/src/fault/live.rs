@@ -39,8 +39,8 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
     run.world.gateway.bring_up(INSIDE.index)?;
-    // From 4.5 s on: TCP's timers doubled during the outage, and the kernel takes up to a second to
-    // notice the carrier.
+    // Judged from 4.5 s on: TCP's timers doubled during the outage, and the kernel takes up to a
+    // second to notice the carrier.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();

@@ -74,7 +74,7 @@ fn retransmitted(host: &Host) -> Fallible<u64> {
     kernel_count(host, ("snmp", "Tcp"), "RetransSegs")
 }
 
-/// The kernel counter `name` at `host`, in a group of lines of a file in `/proc/net`.
+/// The counter `name` of `host`'s kernel, from the lines `group` of the file `/proc/net/{file}`.
 pub(crate) fn kernel_count(host: &Host, (file, group): (&str, &str), name: &str) -> Fallible<u64> {
     let table = host.at(|| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")))?;
     let heading = format!("{group}: ");

@@ -1,9 +1,9 @@
 //! Derives counts between two instants from a gateway's counters.
 //!
-//! A gateway updates its totals each interval, and copies flow counters twice a second. The value
-//! at an instant is interpolated between the copies around it, in proportion to the link's counter
-//! of the same quantity. So the flows sum to the link, even if a full buffer drops in bursts. But
-//! the division of a burst among flows is known only to half a second.
+//! A gateway updates its totals each interval, and copies flow counters twice a second. A flow's
+//! count at an instant is interpolated between the copies around that instant, in proportion to the
+//! link's counter. So the flows' counts sum to the link's, even if a full buffer drops in bursts.
+//! But the division of a burst among flows is known only to half a second.
 
 use fairwire_control::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
@@ -26,8 +26,7 @@ pub(super) struct Reading {
     flows: Vec<FlowCount>,
     /// The sum of the flows' copied counters: the link's count at the time of the copy.
     copied: FlowCount,
-    /// The time of the oldest copy of a flow's counters. If there are no flows, it precedes all
-    /// other times.
+    /// The time of the oldest copy of a flow's counters; negative infinity if there are no flows.
     pub copied_s: f64,
     ports: Vec<PortSnapshot>,
 }
@@ -81,8 +80,7 @@ impl Reading {
         }
     }
 
-    /// The flow counters when the link's counters were `link`, between this copy and the next,
-    /// `after`.
+    /// The flow counters when the link's counters were `link`, between this reading and `after`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -92,8 +90,8 @@ impl Reading {
         let came = part(|count| count.packets_in);
         let dropped = part(|count| count.dropped);
         let marked = part(|count| count.marked);
-        // `bytes_out` counts a packet when its transmission starts, as the flows do. The link's
-        // `packets_out` counts it at the end.
+        // Flow counters and the link's `bytes_out` count packets when transmission starts. The
+        // link's `packets_out` counts packets when transmission ends.
         let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
@@ -211,7 +209,7 @@ impl<'a> Waits<'a> {
         Waits { bounds_s: &now.bounds_s, counts, count, sum_s: now.sum_s - before.sum_s }
     }
 
-    /// The mean of the waits is exact, and the quantiles to half a bucket (3.2 %).
+    /// The mean is exact. A quantile may be wrong by half a bucket (3.2 %).
     fn sojourn(&self) -> Sojourn {
         if self.count == 0 {
             return Sojourn::default();
@@ -281,8 +279,7 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // The link drops 60 packets between the copies, 12 of them before the instant, at either
-        // time.
+        // Of the link's 60 drops between the copies, 12 precede the instant, whichever `at_s` is.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));

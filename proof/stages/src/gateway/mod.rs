@@ -36,8 +36,8 @@ const PROGRAM: &str = "fairwire-gateway";
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";
-/// The time for which flows continue after the end. Counters are copied twice a second, so their
-/// values at the end are known only later.
+/// The time for which flows continue after measuring ends, so that the next copy of their counters
+/// is made. Counters are copied twice a second.
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {
@@ -50,7 +50,7 @@ impl Stage for Gateway {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
-        // Neither the senders nor the configuration depend on the seed.
+        // The result does not depend on the seed.
         check_device(plan, "gateway")?;
         let dumbbell = Dumbbell::of(plan, 0)?;
         rate_steps(&dumbbell.law, plan.duration())?;

@@ -17,7 +17,7 @@ pub(super) struct Samples {
 
 /// A snapshot of the link that waits for the next copy of the flows' counters.
 struct Waiting {
-    /// The time of the gateway's totals, seconds after its start.
+    /// The time of the totals, seconds after the gateway's start.
     at_s: f64,
     link: FlowCount,
     /// Without flows.
@@ -25,7 +25,7 @@ struct Waiting {
 }
 
 impl Samples {
-    /// The flows continue for a while after `until`.
+    /// The samples end at `until`, although flows continue.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
             rhythm: Rhythm::new(every, until),
@@ -52,8 +52,8 @@ impl Samples {
         }
     }
 
-    /// Adds flow counts to the first `known` waiting snapshots, which are between the latest copy
-    /// and the next, `after`.
+    /// Completes the first `known` waiting snapshots with flow counts, interpolated between the
+    /// latest copy and `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -62,7 +62,7 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// Snapshots after the last copy get its counts of flows.
+    /// Snapshots after the last copy get that copy's flow counts.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);

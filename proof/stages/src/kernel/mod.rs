@@ -1,9 +1,9 @@
 //! The queueing discipline and the TCP of this machine's kernel, between network namespaces.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as on the
-//! stage `lab`. There a process of ours forwards; here the kernel does, over a bridge. On the
-//! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Unlike the
-//! stage [`linux`](crate::linux), this stage runs in real time.
+//! stage `lab`. There, our process forwards packets; here, the kernel forwards them over a bridge.
+//! On the bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB.
+//! Unlike the stage [`linux`](crate::linux), this stage runs in real time.
 
 mod samples;
 
@@ -35,7 +35,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// The longest delay of the kernel's shaper that the link makes up for, as on the stage `lab`.
+/// The lost time for which HTB may compensate with a burst, as on the stage `lab`.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The time after the end within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -54,8 +54,7 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // Only an attempt to use the discipline shows whether the kernel has it, since it may be a
-        // module.
+        // The discipline may be a module, so only using it shows whether the kernel has it.
         let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)
@@ -98,7 +97,7 @@ fn tick() -> Duration {
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// If the shaping fails, the kernel lacks a module.
+/// Reports failed shaping as something the machine lacks.
 fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
@@ -162,8 +161,7 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // Every departure has an earlier arrival, so departures are received first, and matched
-        // after all arrivals.
+        // Departures are received first and matched last, so that their arrivals are known by then.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
 pub(super) const PROGRESS: &str = "progress.txt";
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file whose creation starts the virtual clock, next to the job file.
-/// `examples/virtual_clock.rs` has the same name.
+/// The creation of this file, next to the job file, starts the virtual clock.
+/// `examples/virtual_clock.rs` repeats the name.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Err
         for (run, before) in job.runs.iter().zip(0u32..) {
             let mut progress = |fraction: f64| {
                 let done = (f64::from(before) + fraction) / all;
-                // Host files are slow, so only each hundredth is written.
+                // Host files are slow. Progress is written once per percent.
                 if (done * 100.0) as u32 > shown {
                     shown = (done * 100.0) as u32;
                     let _ = fs::write(folder.join(PROGRESS), done.to_string());
@@ -89,8 +89,8 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // A send buffer must be large, since all packets of a socket in a discipline are charged to the
-    // socket.
+    // Send buffers must be large: a socket's packets are charged to its buffer while they wait in a
+    // discipline.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
     // The limit is in pages, for all TCPs together. The default depends on the guest's small
     // memory.

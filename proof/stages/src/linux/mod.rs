@@ -42,7 +42,7 @@ pub struct Linux;
 pub(crate) const ETHERNET: u32 = 14;
 /// The timer resolution of Debian's guest kernel, which has 100 Hz.
 const TICK: Duration = Duration::from_ms(10);
-/// The most sender classes, each of which has a separate network.
+/// The maximum number of sender classes, each with a separate network.
 const MAX_CLASSES: usize = 200;
 
 impl Stage for Linux {
@@ -169,8 +169,8 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
 /// Groups identical senders, in order of first occurrence. Returns the classes, and the sender
 /// index of each flow.
 ///
-/// The kernel's shaper releases a packet when its transmission starts, so a class's round-trip time
-/// includes the transmission time.
+/// A class's round-trip time includes a packet's transmission time, since the kernel's shaper
+/// releases packets when their transmission starts.
 fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {

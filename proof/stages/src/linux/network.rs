@@ -48,7 +48,7 @@ const FIRST_FROM_SENDERS: u32 = 101;
 /// The maximum number of packets in netem. It is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
 /// The minimum, default and maximum of TCP's buffers, in bytes. The maximum is eight times the
-/// content of the longest queue and the longest round trip.
+/// bytes in flight with the longest queue and round trip.
 const WINDOW: &str = "4096 4000000 8000000";
 
 pub(super) fn from_senders(class: usize) -> String {
@@ -59,7 +59,7 @@ pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
-/// Builds the network. Leaves this thread in the namespace of one of the hosts.
+/// Builds the network. Leaves this thread in the router's namespace.
 pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let (router, receiver) = (Host::new()?, Host::new()?);
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
@@ -103,7 +103,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// HTB has the minimum burst that `tc` accepts, since HTB is never late under the virtual clock.
+/// Adds HTB with the minimum burst of `tc`, since HTB is never late under the virtual clock.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
@@ -145,7 +145,7 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// netem cannot delay a fraction of the packets, so it delays all except a fraction.
+/// Converts `faults`. In netem, reordering is a delay that some packets skip.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -201,7 +201,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// The kernel may need up to a second to notice the carrier and let interfaces send.
+    /// Retries, since a kernel may need up to a second to notice the carrier and send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

@@ -13,7 +13,7 @@ use fairwire_laws::spec::{EcnChoice, Measure};
 pub(crate) struct Qdisc {
     /// The discipline's name and parameters, except `timer`.
     parameters: String,
-    /// The name and the length of a time that the kernel counts in ticks.
+    /// The name and value of a parameter that the kernel counts in timer ticks.
     timer: Option<(&'static str, Duration)>,
     /// The kernel module of the discipline; `None` if it is always built in.
     pub module: Option<&'static str>,
@@ -80,7 +80,7 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
-/// PIE, if it has the default gains, since `tc` has different units for gains.
+/// PIE, if its gains are the defaults: `tc` has other units for gains.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;

@@ -321,8 +321,8 @@ impl Source {
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
-    // DCTCP's receiver reports each mark, so it must use DCTCP too. Other controllers do not depend
-    // on the receiver's controller.
+    // DCTCP needs a receiver with DCTCP, which reports each mark. Other controllers do not depend
+    // on the receiver's.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }

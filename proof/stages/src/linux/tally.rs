@@ -20,7 +20,7 @@ pub struct Tally {
     /// The counts of each flow at the bottleneck.
     #[serde(default)]
     pub flows: Vec<FlowTally>,
-    /// The most packets queued at once, without dropped packets.
+    /// The longest queue in packets, not counting dropped packets.
     #[serde(default)]
     pub most_waiting: u64,
     /// The delay of each packet on a wire with faults, in order of departure, nanoseconds; `None`

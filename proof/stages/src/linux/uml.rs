@@ -47,7 +47,7 @@ const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
 /// The time limit for all guests, which take a few minutes on an idle machine.
 const PATIENCE_NS: u64 = 1_800_000_000_000;
-/// The most guests. Each guest keeps one processor busy.
+/// The maximum number of guests, each using one processor.
 const GUESTS: usize = 2;
 /// The interval between checks of the guests.
 const LOOK: Duration = Duration::from_millis(20);
@@ -224,7 +224,7 @@ impl Drop for Guest {
 
 fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
-    // Cargo puts programs next to the folder `examples`, and tests into another folder next to it.
+    // Cargo puts programs next to the folder `examples`, and tests one folder deeper.
     let folders = own.ancestors().skip(1).take(2);
     let mut clocks = folders.map(|folder| folder.join("examples").join("libvirtual_clock.so"));
     if let Some(clock) = clocks.find(|clock| clock.is_file()) {

@@ -14,8 +14,7 @@ pub(crate) struct WatchedPackets {
     /// The times of arrival and departure of each packet that left during the measurement.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
-    /// Arrival times by source port and IPv4 identification, which together are unique in the
-    /// network.
+    /// Arrival times of waiting packets, by [`Name`]. Names in the network are unique.
     waiting: BTreeMap<Name, Time>,
     on_wire: Option<OnWire>,
     tally: Tally,
@@ -153,12 +152,12 @@ impl WatchedPackets {
         }
     }
 
-    /// After `drain`, every packet has left or was dropped.
+    /// True if no packet is queued: `drain` has passed.
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }
 
-    /// Packets that have not left are considered dropped.
+    /// The tally; packets still inside count as dropped.
     pub(crate) fn finish(mut self) -> Tally {
         let lost: Vec<u16> = self
             .waiting
@@ -185,7 +184,7 @@ impl WatchedPackets {
     }
 }
 
-/// The most packets that wait at once. Of simultaneous steps, the departure comes first.
+/// The maximum number of waiting packets. At equal times, departures precede arrivals.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();

@@ -1,6 +1,6 @@
-//! ns-2 2.35, a separate simulator of which nothing is copied, with its own queue and TCP. It gets
-//! the link, flows and start times of a plan as arguments of our script `dumbbell.tcl`.
-//! [`Queue::of`] selects the queue.
+//! ns-2 2.35, a separate simulator with its own queue and TCP. None of its code is copied. Our
+//! script `dumbbell.tcl` gets a plan's link, flows and start times as arguments. [`Queue::of`]
+//! selects the queue.
 
 mod printed;
 mod queue;
@@ -41,7 +41,7 @@ impl Stage for Ns2 {
     }
 
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed> {
-        // The traffic does not depend on the seed.
+        // Support does not depend on the seed.
         Dumbbell::of(plan, 0)?;
         Ok(program().map(drop)?)
     }

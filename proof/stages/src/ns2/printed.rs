@@ -19,7 +19,7 @@ impl Printed {
     /// Reads one line of the output, and returns the elapsed seconds if the line reports them.
     ///
     /// # Errors
-    /// If the script does not print such lines.
+    /// If the line is not from the script.
     pub(super) fn take(&mut self, line: &str) -> Result<Option<f64>, String> {
         let wrong = || format!("it printed `{line}`");
         let words: Vec<&str> = line.split_whitespace().collect();

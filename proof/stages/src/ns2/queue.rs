@@ -17,11 +17,11 @@ use fairwire_laws::spec::Measure;
 /// A queue of ns-2, with its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// The class, below `Queue`.
+    /// The subclass of `Queue`.
     pub class: &'static str,
     /// The variables in Tcl's form, including the limit: alternating names and values.
     pub variables: String,
-    /// The most flows that the queue separates as ours does; `None` without a limit.
+    /// The maximum number of flows that the queue separates; `None` without a limit.
     pub most_flows: Option<u32>,
 }
 
@@ -80,8 +80,8 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's RIO. The flow identifier is the colour. 0 is out of profile, for which ns-2 uses
-/// `linterm_` and never `out_linterm_`. Thresholds without `in_` or `out_` are for the total queue.
+/// ns-2's RIO. The flow identifier is the colour: 0 is out of profile. For these packets, ns-2 uses
+/// `linterm_`, never `out_linterm_`. Thresholds without `in_` or `out_` are for the total queue.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;

@@ -10,7 +10,7 @@ use fairwire_tcp::congestion::{
 };
 use fairwire_tcp::{Config, Profile, Quirks, Recovery};
 
-/// The most flows, since a command line is limited in length.
+/// The maximum number of flows; a command line's length is limited.
 const MAX_FLOWS: usize = 4000;
 
 const SENDERS: &str = "`bulk` and `cbr`";
@@ -105,8 +105,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     Ok(queue)
 }
 
-/// Is the group at `place` out of profile? ns-2 has no markers here, so this holds for all its
-/// packets.
+/// Are all packets of group `place` out of profile? A mixture is an error, since ns-2 has no
+/// markers here.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };

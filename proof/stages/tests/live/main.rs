@@ -1,6 +1,6 @@
-//! Real contests on this machine's kernel. This file has its own `main`, since a lab starts its
-//! program again for its helpers. If network namespaces are refused, it reports this prominently
-//! and passes.
+//! Real contests on this machine's kernel. This file needs its own `main`, since labs start the
+//! program again as helpers. If network namespaces are refused, the program reports this
+//! prominently and passes.
 
 mod gateway;
 mod kernel;
@@ -144,8 +144,8 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     record
 }
 
-/// Checks what holds under any discipline. The flows' drops sum exactly to the link's if both are
-/// counted at the same instants. Interpolated counts are rounded per flow.
+/// Checks what holds under any discipline. If `is_exact`, the flows' drops must sum exactly to the
+/// link's. Otherwise, interpolated counts are rounded per flow.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
@@ -175,9 +175,9 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// In eight seconds, shares are still far from their means. Over 400 seeds, the simulator gives the
-/// selfish flow 1.29 to 2.00 times its share under FABA, with a Jain index of at least 0.82. Under
-/// tail-drop, it gives 4.69 to 4.98 times, with an index of at most 0.38.
+/// In eight seconds, shares are still far from their means. Over 400 simulated seeds, FABA gives
+/// the selfish flow 1.29 to 2.00 fair shares, and a Jain index of at least 0.82. Tail-drop gives it
+/// 4.69 to 4.98 fair shares, and an index of at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -347,7 +347,7 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// User Mode Linux has one host process per guest process.
+/// One host process per guest process must end.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -370,7 +370,7 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// The contest has `count` helper processes in three networks, and one more for each scratch
+/// The contest has three networks, `count` helper processes, and another process per scratch
 /// folder.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
@@ -414,7 +414,7 @@ fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// A zombie has ended: it has no network and no memory.
+/// False for a zombie, which has no network and no memory.
 fn is_running(pid: u32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| state != 'Z')
 }

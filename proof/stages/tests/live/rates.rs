@@ -19,8 +19,8 @@ const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 /// at either end of the measurement.
 const FULL: f64 = 0.98;
 
-/// A contest on a link that changes by `law`. A flood of datagrams keeps the link busy, whatever
-/// TCP does.
+/// A contest with the link setting `law`. A flood of datagrams keeps the link busy, whatever TCP
+/// does.
 fn changing(law: &str, (from, to): (f64, f64)) -> Scenario {
     let [duration, warm_up] = [("duration", to), ("warm_up", from)].map(|(key, s)| format!("{key}={s} s"));
     let flood = "flow.udp.source.cbr.rate=30 Mbit/s";
@@ -34,8 +34,8 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     full(|| (held(), ())).0
 }
 
-/// If other programs take the processors, the machine is a bottleneck, so a contest is repeated up
-/// to twice.
+/// Repeats a contest up to twice until the link is full, since other programs may make processors
+/// the bottleneck.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -45,7 +45,7 @@ fn throughput(record: &RunRecord) -> f64 {
     record.flows.iter().map(|flow| flow.throughput_bps).sum()
 }
 
-/// Also returns the rate that left the link in each period, bit/s.
+/// Runs `scenario`. Also returns the mean egress rate in each period, bit/s.
 fn spells(stage: &dyn Stage, scenario: &Scenario) -> (RunRecord, [f64; 3]) {
     let mut sampled = Sampled::default();
     let plan = Plan { scenario, discipline: 0 };
@@ -85,7 +85,7 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     }
 }
 
-/// The kernel's shaper supports only steps of the rate.
+/// The kernel's shaper supports rate changes, but no outages.
 pub(crate) fn the_kernels_shaper_changes_its_rate() {
     let steps = "link.changes=[{ at = '3 s', rate = '5 Mbit/s' }]";
     let [before, after] = [(1.0, 3.0), (3.0, 5.0)].map(|spell| changing(steps, spell));

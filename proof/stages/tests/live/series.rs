@@ -73,9 +73,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // A gateway rounds the drops of each flow by up to half a packet. A kernel's drop is known when
-    // a later packet has left, up to 344 ms (780 packets) later, and appears in the following
-    // sample.
+    // A gateway rounds each flow's drops by up to half a packet. The kernel stage learns of a drop
+    // when a later packet leaves, up to 344 ms (780 packets) later. The next sample shows the drop.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };

@@ -33,8 +33,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// Each stage's wire draws from the same random streams, but for different numbers of packets, so
-/// the lost and duplicated fractions are compared.
+/// Wires of all stages use the same random streams, but for different numbers of packets. So the
+/// fractions lost and duplicated are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {
@@ -43,7 +43,7 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
         // Independent losses take 2 % of the packets, and bursts of 3.3 packets take a sixteenth:
-        // together 8 %. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets
+        // together 8.1 %. The tolerance is 4 standard deviations of under 1.2 %, for 2000 packets
         // or more.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());

@@ -1,4 +1,4 @@
-//! The arrows between crates, which are the permitted dependencies. `ARCHITECTURE.md` explains
+//! Checks the permitted dependencies between crates, called arrows. `ARCHITECTURE.md` explains
 //! [`FOLDERS`] and [`KNOWS`]. A file in `docs/adr` has the reason for each exception.
 
 use super::breach::Breach;
@@ -14,7 +14,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("proof", "foundation simulator gateway proof"),
 ];
 
-/// Permitted exceptions to [`FOLDERS`]: a crate, and the crate on which it depends. A lab puts the
+/// Exceptions to [`FOLDERS`]: a crate, and a crate that it uses. The lab in `experiment` puts the
 /// gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 

@@ -6,7 +6,7 @@ use super::tree::{File, Tree};
 /// A ban: the beginning or end of a path, the beginning of exempt paths, the texts (separated by
 /// `,`), and the reason.
 ///
-/// Each `~` is removed from a text, so that this file does not break the ban.
+/// A `~`, which is removed before the search, keeps this file from breaking the ban.
 const BANS: &[(&str, &str, &str, &str)] = &[
     ("", NOWHERE, FOLDERS, "a folder of one machine; use a path relative to the repository"),
     ("", NOWHERE, MIRRORS, "a source of packages belongs in the machine's own configuration"),
@@ -52,8 +52,7 @@ fn lines(file: &File, is_found: impl Fn(&str) -> bool, message: &str) -> Vec<Bre
     found.map(|(at, _)| Breach::at(&file.path, at + 1, message)).collect()
 }
 
-/// Does `line` contain `text`? A path must not continue a longer path: `/a/` is not found in
-/// `docs/a/`.
+/// Does `line` contain `text`, but not inside a longer path? `/a/` is not found in `docs/a/`.
 fn has(line: &str, text: &str) -> bool {
     let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c));
     line.match_indices(text).any(|(at, _)| !text.starts_with('/') || !is_inside(&line[..at]))

@@ -14,10 +14,10 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The beginnings of the lines above quotations: of an entire file, and of a part.
+/// The markers above quotations: one for an entire file, one for a part.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
-/// The index of the decisions, which are in the same folder. Each decision needs all [`SECTIONS`].
+/// The index of the decisions, which are in the same folder.
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 const MAX_WORDS: usize = 520;

@@ -26,7 +26,7 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
 
 /// Checks that every crate inherits its version, edition, Rust version, licence, lints and
 /// dependencies from the workspace. Two kinds of dependency for tests are exempt: on the crate
-/// itself, with more features; and by path, on a crate that depends on this crate.
+/// itself with more features, and by path on a crate that uses this crate.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));

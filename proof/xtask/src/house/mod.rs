@@ -52,8 +52,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 /// The root of this repository.
 pub fn root() -> PathBuf {
-    // The variable has priority: the compiled-in folder may be that of another checkout that shares
-    // the target folder.
+    // The environment variable has priority, since the compiled-in folder may belong to another
+    // checkout with this target folder.
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
     manifest.ancestors().nth(2).map(PathBuf::from).unwrap_or(manifest)

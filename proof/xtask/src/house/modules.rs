@@ -46,7 +46,7 @@ pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that at most [`MAX_FILES`] files import each other in a cycle; in the simulator, none.
+/// Checks that import cycles have at most [`MAX_FILES`] files, and that the simulator has no cycle.
 pub fn check_circles(tree: &Tree) -> Vec<Breach> {
     let limit = |krate: &str| if krate == "simulator/sim" { 1 } else { MAX_FILES };
     crates(tree, "/src/").iter().flat_map(|(krate, files)| circles(files, limit(krate))).collect()

@@ -19,7 +19,7 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// Crates, and a crate that each must contain. The lab runs the gateway's datapath.
+/// A crate, and its required dependency. The lab runs the gateway's datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 
 /// Checks that each program lacks the forbidden crates, and contains the required crates.

@@ -11,7 +11,7 @@ use toml::Table;
 
 const DATA: &str = "proof/xtask/readability.toml";
 
-/// The most words in a sentence. Code between backquotes is one word.
+/// The maximum words in a sentence. Code between backquotes counts as one.
 const MAX_WORDS: usize = 30;
 
 /// The last column in which the last word of a line may start. This is also the width of code.
@@ -20,7 +20,7 @@ const MAX_COLUMN: usize = 110;
 /// Pages that are generated, or stay unchanged.
 const EXEMPT: &[&str] = &["docs/reference/", "docs/reproduction.md"];
 
-/// Retired phrases, as words, and their replacements.
+/// Retired phrases, each as words, with replacements.
 type Retired = Vec<(Vec<String>, String)>;
 
 /// Checks that no page and no source has a retired word, an overlong sentence or an overlong line.

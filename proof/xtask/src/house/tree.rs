@@ -34,7 +34,7 @@ pub struct Crate {
 }
 
 impl Tree {
-    /// Reads the repository at `root`. Git lists the files, and cargo the crates.
+    /// Reads the repository at `root`, with files from Git and crates from cargo.
     pub fn load(root: PathBuf) -> Result<Tree, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let json = run(Command::new(cargo).args(["metadata", "--format-version", "1", "--no-deps"]), &root)?;

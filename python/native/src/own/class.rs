@@ -11,7 +11,7 @@ pub(super) const QUEUE: &str = "python-queue";
 
 pub(super) const CONTROLLER: &str = "python-controller";
 
-/// Is `name` a catalogue entry for Python classes? Users pass the class itself.
+/// Is `name` a catalogue entry for Python classes?
 pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }

@@ -60,8 +60,8 @@ impl Ack {
         self.acked.newly
     }
 
-    /// Segments by which the window may grow. Those that arrived during loss recovery do not count
-    /// (RFC 5681, section 3.2).
+    /// Acknowledged segments that may grow the window. Segments that arrived during loss recovery
+    /// do not count (RFC 5681, section 3.2).
     #[getter]
     fn growth(&self) -> u32 {
         self.acked.growth

@@ -58,7 +58,7 @@ impl Own {
     }
 }
 
-/// The attributes of an object's queue, which are set before its `__init__`.
+/// The attributes of an object that describe its queue, set before `__init__`.
 pub(super) fn place<'py>(
     py: Python<'py>,
     name: &str,

@@ -20,7 +20,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Must be called once, before any lookup.
+/// Registers the entries once, before any lookup.
 pub(crate) fn register() -> PyResult<()> {
     catalogue::register::<DropperSpec>(about("a dropper that is a class of Python"))
         .and_then(|()| catalogue::register::<QueueSpec>(about("a whole queue that is a class of Python")))
@@ -28,7 +28,7 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// The dropper in place of one whose `__init__` failed. The run has ended.
+/// Replaces a dropper whose `__init__` failed. The run has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}

@@ -35,8 +35,8 @@ impl Place {
     }
 }
 
-/// Returns `value`, which is under `key`, with each class replaced by its catalogue entry. Adds the
-/// classes to `classes`.
+/// Replaces each class in `value`, the value of `key`, by its catalogue entry. Adds the classes to
+/// `classes`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,

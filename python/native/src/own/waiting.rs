@@ -35,7 +35,7 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Locks the copy. The holder must not call Python, so that it never waits for the interpreter.
+    /// Locks the copy. The holder must not call Python, and so never waits for the interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

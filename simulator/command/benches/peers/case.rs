@@ -1,5 +1,4 @@
-//! The dumbbells, which scenarios in `proof/suite/peers` define, and their parameters for each
-//! simulator.
+//! The dumbbell networks in `proof/suite/peers`, with the arguments for each simulator.
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};

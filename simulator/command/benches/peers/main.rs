@@ -28,8 +28,8 @@ struct Options {
     /// Runs of each simulator, in turns; for fairwire, each run is the slower of two
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Run this program instead of proof/bench/ns3/dumbbell.cc compiled against the system's ns-3:
-    /// the same source, built differently
+    /// Run this build of proof/bench/ns3/dumbbell.cc instead of one compiled against the system's
+    /// ns-3
     #[arg(long, value_name = "PROGRAM")]
     ns3: Option<PathBuf>,
     /// Exit with code 3 if a promise is not kept

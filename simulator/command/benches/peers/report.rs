@@ -48,7 +48,7 @@ impl Spread {
 }
 
 impl Row {
-    /// The statistics of `runs`, at least one. `ours` are fairwire's runs in the same rounds.
+    /// The statistics of one or more `runs`. `ours` are fairwire's runs in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -109,7 +109,7 @@ pub(crate) struct Report {
     pub set_up_s: Vec<f64>,
 }
 
-/// A case, another simulator, and the minimum of fairwire's packets per CPU second divided by that
+/// A case, a simulator, and the minimum ratio of fairwire's packets per CPU second to the
 /// simulator's.
 const RATIOS: [(&str, &str, f64); 5] = [
     ("nine", "ns-2", 8.0),
@@ -121,16 +121,16 @@ const RATIOS: [(&str, &str, f64); 5] = [
 
 /// The maximum peak memory with ten thousand flows, bytes.
 const MAX_MEMORY: u64 = 1_000_000_000;
-/// The maximum cost per packet with a million flows, divided by that with a thousand.
+/// The maximum ratio of packet costs with a million and with a thousand flows.
 const MAX_GROWTH: f64 = 2.5;
 /// The maximum memory per flow with a million flows, bytes.
 const MAX_PER_FLOW: f64 = 2048.0;
 /// The maximum CPU seconds to set up a hundred thousand flows, including starting the process and
 /// writing the report.
 const MAX_SET_UP_S: f64 = 0.05;
-/// The maximum relative difference in delivered packets between ns-2 and fairwire. Beyond it, they
-/// did not simulate the same thing. With ten thousand flows, the two seconds are mostly starts, at
-/// random times that differ.
+/// The maximum relative difference in delivered packets between ns-2 and fairwire. A larger
+/// difference means different simulations. With ten thousand flows, most of the two seconds pass
+/// while flows start, at random times that differ.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -216,7 +216,7 @@ impl Report {
         broken
     }
 
-    /// Entries that were not measured this time stay in the record.
+    /// Updates the record at `path`. Unmeasured entries stay unchanged.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

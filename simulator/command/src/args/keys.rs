@@ -7,8 +7,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Completions of `current`: the keys of the table that contains it or, in a list, the elements'
-/// names.
+/// Completions of `current`: keys of the enclosing table or, in a list, names of elements.
 pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str().filter(|current| !current.contains('=')) else { return Vec::new() };
     let spec = scenario().and_then(|path| Some(load(&path, &Overrides::default()).ok()?.spec().clone()));

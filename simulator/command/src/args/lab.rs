@@ -50,8 +50,8 @@ pub(crate) enum LabCommand {
 /// The arguments of `lab shell`. Each option changes the scenario, as `--set` does.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShellArgs {
-    /// A scenario: its `[link]` carries packets to the command, its `[return]` packets from the
-    /// command. Default: 10 Mbit/s, 20 ms and 100 packets in each direction.
+    /// A scenario: `[link]` carries packets to the command, and `[return]` carries the command's
+    /// packets. Default: 10 Mbit/s, 20 ms and 100 packets in each direction.
     #[arg(value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// The rate in each direction.
@@ -132,7 +132,7 @@ pub(crate) struct ShareArgs {
     /// The rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
-    /// The size of a UDP packet, including its IP header, and of the payload of a TCP segment.
+    /// The size of UDP packets with the IP header, and of TCP payloads.
     #[arg(long, default_value = "512 B", value_parser = packet)]
     pub packet: u32,
     /// The congestion control of the TCP flows, by its kernel name.

@@ -216,7 +216,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlayArgs {
-    /// The first scenario. Default: TCP flows at two distances, and a flood.
+    /// The initial scenario. Default: TCP flows at two distances, and a flood.
     pub scenario: Option<PathBuf>,
     /// The port on 127.0.0.1; 0 takes any free one.
     #[arg(long, value_name = "N", default_value_t = 8417)]
@@ -242,8 +242,7 @@ pub(crate) struct RunArgs {
     /// Repeatable, or a list with commas.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change a value of the scenario by its dotted path, in which a group of flows is named;
-    /// repeatable.
+    /// Change a value of the scenario by its dotted path, such as `flow.GROUP.rtt`; repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// Run under these seeds: 7, 1,2,3 or 1..=10.

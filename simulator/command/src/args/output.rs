@@ -41,8 +41,8 @@ impl OutputFiles {
         self.0.iter().find(|(given, _)| *given == output).map(|(_, path)| path.as_path())
     }
 
-    /// The first output with a file. It is an error with several scenarios, because a file can hold
-    /// the output of only one.
+    /// The first output with a file. With several scenarios, such an output is refused, because a
+    /// file holds the output of one.
     pub(crate) fn first(&self) -> Option<Output> {
         self.0.first().map(|(output, _)| *output)
     }

@@ -31,7 +31,7 @@ pub(crate) struct ReproduceArgs {
     /// Few seeds, and only some points of long sweeps (the default).
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// All seeds that a verdict needs, and every point.
+    /// All seeds that verdicts need, and complete sweeps.
     #[arg(long)]
     pub full: bool,
     /// The number of simultaneous runs. Default, or 0: the number of cores.
@@ -73,13 +73,13 @@ pub(crate) struct CalibrateArgs {
     /// with a `space.toml`.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
-    /// 8 draws (the default).
+    /// 8 random settings (the default).
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// 32 draws.
+    /// 32 random settings.
     #[arg(long)]
     pub full: bool,
-    /// Use this number of draws instead; powers of two fill the space most evenly.
+    /// Use this number of random settings instead; a power of two spreads them most evenly.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
     /// The number of simultaneous runs. Default, or 0: the number of cores.

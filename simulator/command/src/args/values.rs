@@ -5,8 +5,8 @@ use fairwire_document::shortened;
 use fairwire_terminal::failure::Failure;
 use std::ops::RangeInclusive;
 
-/// The shortest contest, in seconds: a dozen round trips of the default 32 ms. In less, nothing
-/// settles.
+/// The shortest contest, in seconds: a dozen round trips of the default 32 ms. Shorter contests do
+/// not settle.
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 3600.0;
 /// The smallest and largest packets that the lab sends, in bytes.

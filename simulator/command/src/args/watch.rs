@@ -20,8 +20,7 @@ pub(crate) struct WatchArgs {
     /// Show these disciplines instead of the scenario's: repeatable, or two with a comma.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change a value of the scenario by its dotted path, in which a group of flows is named;
-    /// repeatable.
+    /// Change a value of the scenario by its dotted path, such as `flow.GROUP.rtt`; repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// The seed. Default: the scenario's first.

@@ -11,13 +11,13 @@ use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::path::Path;
 
-/// The scenario of the simulated half, with the same text as `scenarios/selfish-flow.toml`.
+/// The scenario of the simulated contest, with the same text as `scenarios/selfish-flow.toml`.
 const SCENARIO: &str = include_str!("../../demo.toml");
 
 const OUT: &str = "out/demo";
 
-/// The fraction of the demo's time for the simulated half, which takes some seconds. The live half
-/// takes a minute.
+/// The simulated contest's fraction of the demo's time. The simulated contest takes some seconds,
+/// and the live one a minute.
 const SIMULATED: f64 = 0.05;
 
 pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {
@@ -70,7 +70,7 @@ fn print_place(out: &Path) -> Result<(), Failure> {
     report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
-/// The arguments of `fairwire lab share` with three runs, because an interval needs more than one.
+/// The defaults of `fairwire lab share`, but with three runs: a confidence interval needs several.
 fn defaults() -> ShareArgs {
     match Cli::parse_from(["fairwire", "lab", "share", "--runs", "3"]).command {
         Command::Lab { lab: LabCommand::Share(args) } => args,

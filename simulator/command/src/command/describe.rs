@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` show the names";
 
-/// Longer lines are hard to read.
+/// The maximum width; longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 
 pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {

@@ -166,7 +166,7 @@ struct State {
     title: String,
     source: String,
     claims: usize,
-    /// The depth at which the verdicts were recorded, and the number of verdicts of each type.
+    /// The depth (`quick` or `full`) of recorded verdicts, and the number of verdicts of each type.
     recorded: Option<(&'static str, [usize; 3])>,
 }
 

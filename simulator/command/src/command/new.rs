@@ -405,7 +405,7 @@ mod tests {
         let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
         assert!(why.contains("the run is over by then; allowed: "), "{why}");
         assert!(all.with_answer(question("--duration"), "20 s").is_ok());
-        // A mistake in an earlier answer is not attributed to the later one.
+        // An answer is not refused for a mistake in an earlier answer.
         let short = all.with(question("--duration"), "1 s").expect("it is a time");
         assert!(short.with_answer(question("--rate"), "20 Mbit/s").is_ok());
     }

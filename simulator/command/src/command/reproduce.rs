@@ -83,7 +83,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Checks the markers of all pages to be written, before any run takes time.
+/// Before any run, checks the markers for inserted numbers in pages to be written.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -235,7 +235,7 @@ pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(
     })
 }
 
-/// Checks, before any run takes time, that results can be written into `out`.
+/// Checks that results can be written into `out`, before any run takes time.
 pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us clean up
     let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));

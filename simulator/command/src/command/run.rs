@@ -66,7 +66,7 @@ pub(crate) struct RunOptions<'a> {
     /// The stages to run side by side. If empty, only the simulator runs, and results do not name
     /// it.
     pub stages: &'a [&'a dyn Stage],
-    /// Is the cache neither read nor written?
+    /// True if the cache is unused.
     pub is_uncached: bool,
     /// The title of a contest to show in the terminal while it runs; `None` to show nothing.
     pub watched: Option<String>,
@@ -86,10 +86,9 @@ pub(crate) struct Judged {
     pub expectations: Vec<Verdict>,
     /// The disciplines that stages did not run, with the reasons.
     pub left_out: Vec<LeftOut>,
-    /// Did several stages run without a verdict on any difference between them?
+    /// True if several stages ran, but no difference has a verdict.
     pub is_uncompared: bool,
-    /// Did a comparison remain without a verdict, for a reason that does not depend on this
-    /// machine?
+    /// True if a comparison has no verdict, and this machine is not the reason.
     pub is_open: bool,
 }
 
@@ -275,9 +274,9 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the stages without any verdict, and the `[[agree]]` tables that were not judged for
-/// reasons other than this machine. Returns true if it reported a table, or a stage that ran a
-/// discipline of the first stage.
+/// Reports the stages without any verdict, and the unjudged `[[agree]]` tables unless only this
+/// machine is the reason. Returns true if it reported a table, or a stage that ran a discipline of
+/// the first stage.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);

@@ -36,8 +36,8 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     ended.map(Ending::Command).map_err(|error| refused(&error))
 }
 
-/// Shows the links of the running shell with process number `number`, or of the only one if
-/// `number` is 0.
+/// Shows the links of the running shell with process number `number`. If `number` is 0, shows the
+/// only running shell.
 fn watch(number: u32) -> Result<Ending, Failure> {
     let running = shell::running();
     let listed = running.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -49,11 +49,11 @@ pub(crate) struct StageOptions<'a> {
     pub part: Part,
     /// Is progress hidden?
     pub quiet: bool,
-    /// The outputs in addition to the report, which observe the runs.
+    /// The outputs other than the report. They observe the runs.
     pub outputs: &'a Outputs<'a>,
-    /// Is the simulator's cache neither read nor written?
+    /// True if the simulator's cache is unused.
     pub is_uncached: bool,
-    /// The receiver of a contest's views, if it is watched.
+    /// The channel for a contest's views, if they are shown.
     pub views: Option<&'a Sender<View>>,
 }
 

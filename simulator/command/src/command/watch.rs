@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(50);
 /// The simulated seconds per second that keys select.
 const SPEEDS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// The simulated time of a step, which is one sample, in seconds.
+/// The simulated time of a step in seconds: one sampling interval.
 const STEP_S: f64 = 0.01;
 /// The factor by which a key changes a rate or a buffer.
 const FACTOR: f64 = 1.25;
@@ -73,7 +73,7 @@ pub(super) struct Playing {
     speed: usize,
     is_paused: bool,
     is_over: bool,
-    /// Packets dropped since the start: per side, in total and per flow.
+    /// Packets dropped since the start, for each side: in total and per flow.
     dropped: Vec<(u64, Vec<u64>)>,
 }
 
@@ -156,8 +156,7 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // After the run, keys that would change it are refused. The pictures and the
-            // description of the link stay.
+            // After the run, keys that would change it are refused.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
             }

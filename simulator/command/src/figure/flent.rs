@@ -32,7 +32,7 @@ enum Cell {
     Other(IgnoredAny),
 }
 
-/// The series of the file `packed`. Rates become the link's output for a group, in bit/s, and times
+/// The series of the file `packed`. Rates become the measure `egress` of a group, in bit/s. Times
 /// become the measure `ping`, in s. Series in other units, and sums or means of other series, are
 /// omitted.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {

@@ -3,8 +3,8 @@
 //! stage.
 //!
 //! Rates are those of the link's output. The rate of in-order arrivals would have a spike far above
-//! the link's rate whenever a gap is filled. The axis fits the measured time, so a spike in the
-//! warm-up is cut off.
+//! the link's rate whenever a gap is filled. The vertical axis fits the measured values, and cuts
+//! off spikes in the warm-up.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
@@ -72,7 +72,7 @@ impl Over<'_> {
     }
 }
 
-/// If there are more internal queues, none is drawn, because they would hide the totals.
+/// With more internal queues than this, none is drawn, because they would hide the totals.
 const MAX_PARTS: usize = 8;
 
 #[derive(Clone, Debug)]

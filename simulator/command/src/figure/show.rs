@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
     pub of: Vec<String>,
     /// The axes of a sweep.
     pub over: Vec<String>,
-    /// The axis of a sweep that has a panel for each of its values.
+    /// For a sweep: the axis whose values have separate panels.
     pub panels: Option<String>,
     /// Only these groups, links or flows.
     pub only: Vec<String>,

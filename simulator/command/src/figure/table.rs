@@ -60,7 +60,7 @@ impl Table {
         Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
-    /// Appends the rows of `other`. A column that one table lacks is empty in its rows.
+    /// Appends the rows of `other`. Columns missing from one table are empty in its rows.
     pub(super) fn append(&mut self, other: Table) {
         let (mine, theirs) = (self.len(), other.len());
         for (name, values) in other.names.into_iter().zip(other.columns) {

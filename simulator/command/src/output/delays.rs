@@ -1,4 +1,4 @@
-//! Delays, counted in histograms and as tables of percentiles.
+//! Delays, as histograms and as tables of percentiles.
 
 use super::formats;
 use super::plan::{Destination, Request};

@@ -21,7 +21,7 @@ pub(super) struct Request<'a> {
     spec: &'a OutputSpec,
     /// The scenario run.
     pub scenario: &'a Scenario,
-    /// Do results name the stages? Only if the command does.
+    /// True if the command, and so the results, name stages.
     pub has_stages: bool,
 }
 
@@ -30,8 +30,8 @@ impl<'a> Request<'a> {
         Request { args, spec: &scenario.spec().output, scenario, has_stages }
     }
 
-    /// The file for `output`, and the entry of `forms` for its extension. `None` if `output` is not
-    /// requested. Checks that the file can be written.
+    /// The file for `output`, and the `forms` entry for the file's extension. `None` if `output` is
+    /// not requested. Checks that the file can be written.
     pub(super) fn destination<F: Copy>(
         &self,
         output: Output,
@@ -138,7 +138,7 @@ impl<'a> Request<'a> {
     }
 
     /// The baseline of paired differences, from `--paired` or the scenario. The scenario's baseline
-    /// is ignored if it is not run, or is run alone.
+    /// is ignored unless it and another discipline run.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();

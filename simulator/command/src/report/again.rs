@@ -65,14 +65,14 @@ impl Carried<'_> {
         Err(format!("`{shown}` has changed since the scenario was read; the results are of what it was"))
     }
 
-    /// Is the file in place already, because the results are next to the scenario?
+    /// True if `place` is the file itself: the results are next to the scenario.
     pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))
     }
 }
 
-/// Can the file `name` have the same path in the folder of results, without replacing a result?
+/// True if the file `name` can keep its path in the folder of results without replacing results.
 fn stays(name: &Path) -> bool {
     let is_ours = |first: &Path| super::folder::names().any(|own| Path::new(own) == first);
     let mut parts = name.components();

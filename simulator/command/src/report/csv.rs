@@ -10,16 +10,16 @@ pub(crate) fn flow_columns() -> impl Iterator<Item = &'static str> {
     FlowRecord::COLUMNS.iter().map(|(name, _)| if *name == "name" { "flow" } else { *name })
 }
 
-/// One row per discipline and measure. Then one row per pair of `differences` and measure, with the
-/// subtracted discipline in the column `minus`, which exists only if there are differences.
+/// One row per discipline and measure, then one row per pair of `differences` and measure. The
+/// column `minus` names the subtracted discipline, and exists only if there are differences.
 pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
     let columns =
         Columns { file: None, has_stage: has_stages(&report.runs), has_minus: !differences.is_empty() };
     text(std::iter::once(columns.head()).chain(columns.rows(report, differences)))
 }
 
-/// The summary of one of several files, with the same columns for every file. Only the first has
-/// the heading.
+/// The summary of one of several files. All files have the same columns, and only the first has the
+/// heading.
 pub(super) fn summary_of_file(report: &Report, file: &str, is_first: bool) -> Result<String, Failure> {
     let columns = Columns { file: Some(file), has_stage: true, has_minus: true };
     text(is_first.then(|| columns.head()).into_iter().chain(columns.rows(report, &report.differences)))

@@ -4,7 +4,8 @@
 const NEEDS: &str =
     "% \\usepackage{booktabs,siunitx}\n% \\sisetup{separate-uncertainty,retain-zero-uncertainty}\n";
 
-/// A column is numeric if each cell is a number, a number with a `±` interval, or empty.
+/// A LaTeX table. Numeric columns contain only numbers, numbers with a `±` interval, and empty
+/// cells.
 pub(crate) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let is_numbers = |column: usize| {
         let cells = || rows.iter().filter_map(|row| row.get(column)).filter(|cell| !cell.is_empty());

@@ -4,7 +4,7 @@ use super::Headline;
 use fairwire_metrics::record::{FlowRecord, Report, RunRecord};
 use fairwire_metrics::summary::summarize;
 
-/// A report of three runs of each of `disciplines`, each with `groups` groups of one flow.
+/// A report with three runs per discipline. Each run has `groups` groups of one flow.
 pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
@@ -31,7 +31,7 @@ pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     }
 }
 
-/// Adds every optional field to the report, and removes one that is usually present.
+/// Adds the optional fields to the report, and removes some flows and an offered rate.
 pub(super) fn fill(report: &mut Report) {
     let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
     let transfer = serde_json::json!({

@@ -44,8 +44,8 @@ pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
     format!("% {}\n{}", headline.title, latex::table(&rows[0], &rows[1..]))
 }
 
-/// Like [`text`], on `columns`. Numbers are never broken. A table that is too wide is transposed
-/// and, with too many disciplines, split into several tables.
+/// Like [`text`], for a terminal of `columns`. Numbers are never broken. A table that is too wide
+/// is transposed and, with too many disciplines, split.
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");

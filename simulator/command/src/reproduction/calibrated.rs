@@ -8,8 +8,8 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// A claim that holds in at least this fraction of draws counts as independent of the settings that
-/// its paper leaves open.
+/// A claim counts as independent of the unprinted settings if it holds with at least this fraction
+/// of their random choices.
 const NEARLY_ALL: f64 = 0.95;
 
 pub(super) fn head(out: &mut String, results: &Results) {
@@ -57,7 +57,7 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// Does `claim` hold with the chosen settings and, if there are draws, in nearly all of them? An
+/// True if `claim` holds with the chosen settings and with nearly all random ones, if any. An
 /// untestable claim counts as holding.
 fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());

@@ -1,4 +1,4 @@
-//! The cause of a claim that does not hold, as far as the draws and the study reveal it.
+//! The cause of a claim that does not hold, as far as random settings and the study reveal it.
 
 use fairwire_study::record::{Claim, Verdict};
 
@@ -9,7 +9,8 @@ pub(super) enum Cause<'a> {
     Genuine {
         of: usize,
     },
-    /// The claim holds with some of these choices: the cause is the set-up, or our reading of the paper.
+    /// The claim holds with some choices of unprinted settings: the cause is the set-up, or our
+    /// reading of the paper.
     SetUp {
         held: usize,
         of: usize,

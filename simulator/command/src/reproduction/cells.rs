@@ -6,7 +6,7 @@ use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
 const SHADES: f64 = 9.0;
-/// The number of significant digits of our value if the paper prints none to compare it with.
+/// The number of significant digits of our value if the paper prints no value for comparison.
 const DIGITS: usize = 3;
 
 pub(super) fn figure(out: &mut String, panel: &Panel) {

@@ -56,8 +56,8 @@ pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
-/// One row per sample of the curves over time or in steps, which are not among the [`numbers`].
-/// `None` if there are no such curves.
+/// One row per sample of the curves over time or in steps, which the [`numbers`] omit. `None` if
+/// there are no such curves.
 pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {

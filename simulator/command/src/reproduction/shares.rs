@@ -1,5 +1,5 @@
-//! Fills counts into a page of advice. A count is the number of a study's draws in which a claim
-//! holds.
+//! Fills counts into a page of advice. A count is the number of a study's random settings for which
+//! a claim holds.
 //!
 //! The count replaces the text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->`, as
 //! in `30 of 32`.

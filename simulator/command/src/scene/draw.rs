@@ -8,7 +8,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
-/// The width in columns below which links are stacked, as many as the height permits.
+/// In a terminal with fewer columns, links are stacked, as many as the height permits.
 const SIDE_BY_SIDE: u16 = 100;
 const HEAD_LINES: u16 = 3;
 const PICTURE_LINES: u16 = 4;

@@ -11,8 +11,8 @@ use std::fs;
 
 /// The only source on the link sends 1000 bytes every millisecond.
 ///
-/// A packet takes 0.1 ms to send and 1 ms to travel on each of two access links, and 1 ms and 5 ms
-/// on the shared link. So packet n, counted from 0, is delivered at (n + 8.2) ms.
+/// Transmission takes 0.1 ms on each of two access links, and 1 ms on the shared link. Propagation
+/// takes 1, 1 and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"

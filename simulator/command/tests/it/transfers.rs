@@ -165,8 +165,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // Checks the percentile `key` to within half a bin: the smallest value that at least
-            // the fraction `part` of `values` does not exceed.
+            // Checks the percentile `key` to within half a bin: the smallest of `values` that is
+            // not below the fraction `part` of them.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);

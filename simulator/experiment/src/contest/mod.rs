@@ -36,7 +36,7 @@ pub struct ContestPlan {
     pub name: String,
     /// The link's rate, counting IP packets.
     pub rate: Rate,
-    /// The law by which the rate changes. Its time 0 is the start of the contest.
+    /// The changes of the rate. Time 0 is the start of the contest.
     pub law: RateLaw,
     /// The buffer.
     pub buffer: Amount,
@@ -44,7 +44,7 @@ pub struct ContestPlan {
     pub mtu: u32,
     /// The wire behind the link, if the wire has faults.
     pub wire: Option<Lane>,
-    /// The seed of the contest's random draws.
+    /// The seed of the contest's random numbers.
     pub seed: u64,
     /// The senders.
     pub senders: Vec<Sender>,
@@ -191,8 +191,8 @@ impl ContestPlan {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// Passes the series of the contest that was `held` to `watch`, and returns the contest's
-    /// record. `None` if the caller stopped the contest.
+    /// Passes the contest's series to `watch`, and returns the contest's record. `None` if the
+    /// caller stopped the contest.
     ///
     /// # Errors
     /// The reason why the contest could not run.
@@ -326,7 +326,7 @@ pub fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&
     }
 }
 
-/// The sockets handed over by helpers.
+/// The helpers' sockets, as an array.
 pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
     let count = sockets.len();
     sockets.try_into().map_err(|_| TestbedError::Helper {
@@ -349,8 +349,8 @@ pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
         }
         tried.push(control);
         let Ok(socket) = socket(AddressFamily::INET, SocketType::STREAM, None) else { continue };
-        // Other errors do not count: a user may be refused a control that the root of the lab's
-        // namespace may use.
+        // Other errors are ignored: the kernel may refuse a control to this user, but not to the
+        // namespace's root.
         if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let available = list.unwrap_or_default().trim().replace(' ', ", ");

@@ -1,4 +1,4 @@
-//! A discipline whose link is measured like the simulator's.
+//! A discipline whose link is measured as in the simulator.
 
 use fairwire_core::{
     Acknowledgement, Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time,

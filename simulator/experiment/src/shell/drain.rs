@@ -46,12 +46,12 @@ impl fmt::Display for Left {
 #[derive(Default)]
 pub(super) struct Progress {
     before: Option<Left>,
-    /// The fewest remaining bytes so far, and the time when that was first observed.
+    /// The smallest number of remaining bytes so far, and when it was first observed.
     least: Option<(u64, Time)>,
 }
 
 impl Progress {
-    /// Have two successive checks found no data, or has [`PATIENCE`] passed without progress? One
+    /// True after two successive checks without data, or after [`PATIENCE`] without progress. One
     /// check is not enough, because a connection may be between the kernel and the relay.
     pub(super) fn is_over(&mut self, left: Left, now: Time) -> bool {
         let is_empty = left == Left::NOTHING && self.before == Some(left);

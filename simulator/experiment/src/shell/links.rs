@@ -21,7 +21,7 @@ pub struct Line {
 
 pub(super) struct OneWay {
     pub(super) plan: DirectionPlan,
-    /// The rate and its changes; `None` if nothing queues.
+    /// The rate and its changes; `None` without a queue.
     pub(super) rate: Option<Varying>,
     pub(super) delay: Duration,
     pub(super) wire: Option<Wire>,

@@ -3,7 +3,7 @@
 
 use ttf_parser::{Face, GlyphId};
 
-/// The name of the font in a PDF, without the prefix of a subset.
+/// The name of the font in a PDF.
 pub(super) const NAME: &str = "DejaVuSansCondensed";
 
 /// The font's file.

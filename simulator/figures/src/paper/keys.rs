@@ -1,4 +1,4 @@
-//! The keys of lines, in rows above the data.
+//! The legend above the data: a key per line.
 
 use super::font::Ruler;
 use super::page::{LINE, Page, SIZE};

@@ -78,7 +78,7 @@ impl Figure<'_> {
     }
 }
 
-/// The positions of the plots, at the same distance from each column's left edge.
+/// The columns of plots. Each plot has the same place in its column.
 struct Places {
     columns: usize,
     outer: f64,
@@ -96,7 +96,7 @@ impl Places {
         Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
     }
 
-    /// The width of a plot. Half of the axis's last number may extend beyond it.
+    /// The width of a plot. The horizontal axis's last number may extend beyond it.
     fn inner(&self) -> f64 {
         self.outer - self.left - 10.0
     }

@@ -19,7 +19,7 @@ const FONT_FILE: Ref = Ref::new(8);
 const TO_UNICODE: Ref = Ref::new(9);
 const ABOUT: Ref = Ref::new(10);
 
-/// The character collection whose glyph numbers are the font's own (ISO 32000-1, 9.7.3).
+/// The character collection whose character codes are glyph numbers (ISO 32000-1, 9.7.3).
 const IDENTITY: SystemInfo<'static> =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
 
@@ -110,7 +110,7 @@ impl Glyphs {
     }
 }
 
-/// PDF coordinates increase upwards from the lower left corner.
+/// The operators that draw `sheet`. PDF's y points up.
 fn content(sheet: &Sheet, glyphs: &mut Glyphs) -> Vec<u8> {
     let mut out = Content::new();
     let up = |y: f64| (sheet.height - y) as f32;

@@ -93,7 +93,6 @@ pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> V
     let slanted = |line: &mut dyn FnMut(Place, Place), is_rising: bool| {
         let count = ((width + height) / APART) as usize;
         for at in 1..=count {
-            // Each stroke leads from the left or upper edge to the right or lower edge.
             let along = at as f64 * APART;
             let (x0, y0) = if along <= height { (0.0, along) } else { (along - height, height) };
             let (x1, y1) = if along <= width { (along, 0.0) } else { (width, along - width) };

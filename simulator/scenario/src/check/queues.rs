@@ -10,8 +10,8 @@ use fairwire_core::{Duration, RateLaw};
 /// The maximum number of slots of a buffer. Each takes about 150 bytes, allocated at the start of
 /// each concurrent run.
 const MAX_SLOTS: u32 = 1 << 22;
-/// The longest run, in packets of all queues; a longer one indicates a wrong unit. At ten million
-/// packets a second, it takes a day.
+/// The maximum number of packets of all queues in a run; more indicate a wrong unit. At ten million
+/// a second, they take a day.
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {

@@ -24,8 +24,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The first half of all hosts is on the left. Each has a counterpart on the right, whose
-    /// number is higher by half the number of hosts.
+    /// The left half of all hosts has the lower numbers. Adding half the number of all hosts gives
+    /// the number of the counterpart on the right.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -89,8 +89,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The number of the first link of a type. The types follow one another: the outer link, links
-    /// from switches to hubs, links from hubs to switches, links from hosts, links to hosts.
+    /// The number of the first link of type `kind`. The types in order: the outer link, links from
+    /// switches to hubs, links from hubs to switches, links from hosts, links to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,

@@ -1,5 +1,5 @@
-//! The fat-tree: switches of `k` ports in three layers, `k` pods, and as many routes between two
-//! pods as core switches.
+//! The fat-tree: switches with `k` ports, in three layers and `k` pods. Two pods have one route
+//! over each core switch.
 //!
 //! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
 //! architecture", SIGCOMM 2008, section 3.
@@ -59,9 +59,9 @@ pub enum RouteBy {
     /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
-    /// Only by the destination: an edge switch by the destination's port, an aggregation switch by
-    /// the destination's edge switch. If each host sends to the host a fixed number of positions
-    /// further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang 2010).
+    /// Only by the destination: an edge switch uses the destination's port, an aggregation switch
+    /// uses the destination's edge switch. With the pattern `stride`, no two flows share a link
+    /// (D-mod-K; Zahavi, Johnson, Kerbyson and Lang 2010).
     Destination,
 }
 
@@ -113,7 +113,7 @@ impl FatTree {
         2 * self.half
     }
 
-    /// The number of edge switches, and of aggregation switches.
+    /// The number of edge switches, or of aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
@@ -127,8 +127,8 @@ impl FatTree {
         Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The number of the first link of a type. The types follow one another: host to edge, edge to
-    /// host, edge to aggregation, aggregation to edge, aggregation to core, core to aggregation.
+    /// The number of the first link of type `kind`. The types in order: host to edge, edge to host,
+    /// edge to aggregation, aggregation to edge, aggregation to core, core to aggregation.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),

@@ -36,7 +36,7 @@ pub struct About {
     pub is_answered: bool,
     /// The default header bytes of datagrams.
     pub header_bytes: u32,
-    /// The kinds of events that the source times, as named in measures.
+    /// The events whose durations the source records, as named in measures.
     pub timed: &'static [Kind],
     /// The parameters of an example, as entered. Empty if the source has no required parameters.
     pub example: &'static str,
@@ -156,8 +156,8 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The error for a mistake that is not a single value, at `key` or, if `key` is empty, at the
-    /// source.
+    /// The error for a mistake that involves several values. Its location is `key` or, if `key` is
+    /// empty, the source.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };

@@ -14,7 +14,7 @@ pub(super) const ABOUT: About =
 #[parameters(name = "bursts", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BurstsSpec {
-    /// Segments per burst; draws are rounded to integers of at least 1.
+    /// Segments per burst, rounded to an integer of at least 1.
     #[parameter(
         unset = "Pareto, mean 15, shape 1.5",
         unit = "law of packets",
@@ -35,7 +35,7 @@ pub struct BurstsSpec {
 
 impl SourceSpec for BurstsSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
-        // The default laws are the simulator's; `unset` above describes them.
+        // The defaults are the simulator's. `unset` above describes them.
         let default = Bursts::default();
         let Checked { renews } = self.checked()?;
         Ok(Offer::Tcp(Load::Bursts(Bursts {

@@ -15,7 +15,7 @@ pub(super) const ABOUT: About = About {
 /// The size of IPv4, UDP and RTP headers, bytes (RFC 791, RFC 768, RFC 3550).
 const HEADER_OF_RTP: u32 = 40;
 
-/// One direction of a video call, whose rate follows the path (NADA).
+/// One direction of a video call with congestion control (NADA).
 #[parameters(name = "call", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallSpec {
@@ -47,8 +47,7 @@ pub struct CallSpec {
         source = "RFC 8698, figure 5, FPS: 30 frames per second."
     )]
     pub frame: Option<Quantity<Duration>>,
-    /// The maximum random deviation of a frame's size, up or down, as a fraction of the size at the
-    /// allowed rate.
+    /// The maximum random deviation of a frame's size, relative to the size at the allowed rate.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
     /// The size of a key frame relative to other frames. The first frame is a key frame. After a

@@ -43,7 +43,7 @@ impl Kind for Sources {
         about.what
     }
 
-    /// A source with a required parameter cannot be given only by its name.
+    /// The schema. A bare name is valid only without required parameters.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
         let complete = all().iter().filter(|source| source.needed().is_none());

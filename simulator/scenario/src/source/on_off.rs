@@ -25,7 +25,7 @@ pub struct OnOffSpec {
     /// Bytes on the wire per packet.
     #[parameter(default = "512 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Packets per burst; draws are rounded to integers of at least 1.
+    /// Packets per burst, rounded to an integer of at least 1.
     #[parameter(required, unit = "law of packets")]
     pub burst: Option<LawSpec<Packets>>,
     /// Time between bursts.

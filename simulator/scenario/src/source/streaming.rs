@@ -35,13 +35,13 @@ pub struct StreamingSpec {
     /// Buffered time needed before the video plays, at first and after a stall.
     #[parameter(default = "4 s", min = "1 ms", max = "1 h")]
     pub start: Option<Quantity<Duration>>,
-    /// The buffered time up to which the bitrate is the lowest.
+    /// Up to this buffered time, the lowest bitrate is used.
     #[parameter(
         unset = "three eighths of `buffer`",
         source = "Huang and others 2014, section 4: 90 of 240 s."
     )]
     pub reservoir: Option<Quantity<Duration>>,
-    /// The buffered time, in addition to `reservoir`, over which the bitrate rises to the highest.
+    /// The range of buffered time above `reservoir` in which the bitrate rises to the highest.
     #[parameter(
         unset = "up to nine tenths of `buffer`",
         source = "Huang and others 2014, section 4: up to 216 of 240 s."

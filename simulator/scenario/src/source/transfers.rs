@@ -26,12 +26,10 @@ pub struct TransfersSpec {
     /// `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
-    /// The mean gap between transfers' starts, which form a Poisson process, independent of earlier
-    /// transfers.
+    /// The mean gap between the starts of transfers. The starts form a Poisson process.
     #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
-    /// The maximum number of simultaneous transfers, beyond which transfers wait. Only with
-    /// `mean_gap`.
+    /// The maximum number of simultaneous transfers; further transfers wait. Only with `mean_gap`.
     #[parameter(unset = "32", unit = "connections")]
     pub connections: Option<u16>,
 }

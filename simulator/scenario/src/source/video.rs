@@ -10,7 +10,7 @@ use fairwire_sim::app::{Traffic, Video};
 
 pub(super) const ABOUT: About = About::datagrams("A stream of video frames.");
 
-/// The approximate mean sizes of I-frames and of other frames by default, bytes.
+/// The approximate default mean size of an I-frame, bytes.
 const I_FRAME: f64 = 45_455.0;
 const P_FRAME: f64 = 11_364.0;
 

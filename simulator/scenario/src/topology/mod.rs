@@ -51,8 +51,8 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     Ok(Topology { queues, passing, routes, sends })
 }
 
-/// Adds a link without a queue, the last on the forward paths, for each group whose access link has
-/// impairments.
+/// For each group whose access link has impairments, appends a link without a queue to the group's
+/// forward paths.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,
@@ -93,7 +93,7 @@ fn add_access_wires(
 }
 
 impl Topology {
-    /// Would a discipline behave alike at two queues, except for its random draws?
+    /// True if a discipline would behave alike at both queues, apart from random choices.
     fn are_alike(&self, one: usize, other: usize) -> bool {
         let site = |at: usize| {
             let QueuePlan { rate, buffer, .. } = &self.queues[at];
@@ -117,7 +117,7 @@ impl Topology {
     }
 }
 
-/// Counts each flow once per on-time. A user with several connections is one flow.
+/// The number of flows, each counted once per on-time. A user with several connections is one flow.
 pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
     let on_times = flow.on.as_ref().map_or(1, |on| on.len().max(1) as u64);
     routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times

@@ -116,13 +116,13 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// The changes of a link's return direction, and the behaviour of its wire. Settings that it lacks
-/// are copied from `there`, the forward direction, except:
+/// The changes of a link's return direction, and the behaviour of its wire. Settings missing in
+/// `own` are copied from `there`, the forward direction, except:
 ///
-/// - changes of the rate or delay, and outages, if it has its own rate, `changes`, pattern or
+/// - changes of the rate or delay, and outages, if `own` has a rate, `changes`, a pattern or a
 ///   trace;
-/// - changes of the delay, and outages, if it has its own file of delays;
-/// - the file of delays, if it has its own delay, `changes` or file of delays.
+/// - changes of the delay, and outages, if `own` has a file of delays;
+/// - the file of delays, if `own` has a delay, `changes` or a file of delays.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
@@ -160,8 +160,8 @@ pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
     }
 }
 
-/// Has default parameters: `[discipline.tail-drop]` applies only if the scenario names the
-/// discipline.
+/// Tail drop with default parameters. `[discipline.tail-drop]` applies only if the scenario names
+/// tail drop.
 pub(super) fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }
 }

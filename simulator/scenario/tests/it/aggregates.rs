@@ -36,8 +36,8 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // At certain ratios of marks, an edge alternates between requests for a higher and a lower
-        // target. So targets may differ from the fair ones by a quarter.
+        // At some ratios of marks, the edge where packets leave alternately requests a higher and a
+        // lower target. So a target may differ from the fair share by a quarter.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);

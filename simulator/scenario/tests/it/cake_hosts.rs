@@ -1,5 +1,5 @@
-//! Under `cake-like`, hosts share equally, however many connections each opens. TCP hosts nearly
-//! do.
+//! Under `cake-like`, hosts share equally, however many connections each opens. Hosts with TCP get
+//! nearly equal shares.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -75,7 +75,7 @@ fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // The share is 0.30. The single flow is signalled after a few packets' time, however many
+    // The share is 0.30. The single flow is signalled after the time of a few packets, even if many
     // queues are served before its own.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
@@ -91,9 +91,9 @@ fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
 
 #[test]
 fn an_unresponsive_flow_loses_the_share_of_new_tcp_flows() {
-    // The share is 0.458, with a standard error of 0.007. The single flow's queue is never empty.
-    // As in CAKE, the other host's quantum is divided only by its bulky queues, while its new
-    // queues are served first.
+    // The share is 0.458, with a standard error of 0.007, although the single flow's queue is never
+    // empty. As in CAKE, the other host's new queues are served first, and its quantum is divided
+    // only by its bulky queues.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -41,8 +41,8 @@ fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
         // RFC 8698, equation (5): the queue is 10 ms x 100 Mbit/s over the rate. NADA uses the
-        // minimum delay of 15 packets, which is shorter than the mean by the transmission time of
-        // some packets.
+        // minimum delay of the latest 15 packets. The mean delay is longer by the transmission time
+        // of some packets.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }
@@ -75,7 +75,8 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // In a cycle, the buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3 Mbit/s.
+    // In a cycle, chunks of 1 Mbit/s raise the buffer from 9 to 21.6 s, and chunks of 3 Mbit/s
+    // lower it again.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -86,15 +87,15 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
-    // The buffer holds 18 to 20 s, because the next chunk is requested when it has room for one.
+    // The next chunk of 2 s is requested at 18 s of buffer, so the buffer holds 18 to 20 s.
     let short = run(300, &link("15 s"), &video);
     assert_eq!(measure(&short, "stalls.video"), 0.0);
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // The buffer runs empty at 118 to 120 s, and the link returns at 160 s. The stall ends with the
-    // first retransmission after 160 s and a chunk of 0.3 s. Timeouts have doubled since 100 s, so
-    // this retransmission comes at most 60 s after the link's return.
+    // The buffer runs empty at 118 to 120 s, and the link returns at 160 s. Timeouts have doubled
+    // since 100 s, so the next retransmission comes at most 60 s after the link's return. A chunk
+    // of 0.3 s then ends the stall.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);

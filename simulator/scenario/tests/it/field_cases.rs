@@ -1,4 +1,4 @@
-//! Figures of links and disciplines that people know from other tools.
+//! Figures that people know from other tools, for links and disciplines.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -75,7 +75,7 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// Floods a link under the discipline `law` with twice its rate, in packets with the codepoint
+/// Floods a link with twice the link's rate, under the discipline `law`. Packets have the codepoint
 /// `ecn`. Returns the fraction of packets dropped, the fraction of the remaining packets marked,
 /// and the median wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
@@ -176,8 +176,8 @@ fn filtered_acknowledgements_leave_a_thin_upload_to_data() {
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            // The download loses up to a quarter, because an acknowledgement waits for a packet of
-            // each upload.
+            // The download loses up to a quarter of its rate, because each acknowledgement waits
+            // for a packet of every upload.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }
     }
@@ -196,7 +196,8 @@ fn a_device_queue_behind_a_discipline_adds_delay_beyond_its_control() {
     };
     let wait = |device: &str| waits(&runs(&text(device))[0], "bottleneck").p50_s * 1e3;
     let (without, with) = (wait(""), wait("device = \"100 packets\""));
-    // 100 packets of 1500 B in the device take 120 ms, which fq-codel can neither observe nor drop.
+    // The device's 100 packets of 1500 B take 120 ms. fq-codel can neither observe nor drop these
+    // packets.
     assert!(without < 15.0 && (with - 120.0).abs() < 5.0, "{without} {with}");
     for (device, given) in
         [("'64 KiB'", "64 KiB"), ("'65537 packets'", "65537 packets"), ("'0 packets'", "0 packets")]

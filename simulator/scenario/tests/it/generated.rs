@@ -192,7 +192,8 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         // 12 x 64 kB with headers occupy the link for 6.31 of 20 ms.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // If the destination decides the path, all traffic to one host already queues at one core link.
+    // If the destination decides the path, all traffic to one host shares a core link, and queues
+    // there.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

@@ -1,5 +1,5 @@
-//! No text and no argument makes the reader panic, and every reported location is in a text of the
-//! user.
+//! No text and no argument makes the parser panic. Every reported location is in a text that the
+//! user gave.
 
 use fairwire_scenario::{Overrides, ScenarioError, parse};
 use proptest::prelude::*;

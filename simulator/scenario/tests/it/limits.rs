@@ -1,4 +1,4 @@
-//! Limits of a sender in addition to the network.
+//! Limits of a sender: host queue, access link and receiver's window.
 
 use fairwire_core::Duration;
 use fairwire_scenario::{Overrides, Scenario, parse, run_single};

@@ -128,8 +128,8 @@ fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
 #[test]
 fn a_lossy_outage_does_not_affect_the_queue_and_bad_ones_are_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
-    // UDP sends 4 Mbit/s in packets of 1000 B, alone on 10 Mbit/s: 500 packets a second, and 1000
-    // in the outage.
+    // UDP sends 500 packets of 1000 B a second, alone on the link. So 1000 packets are lost in the
+    // outage of 2 s.
     let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
     let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
     let lost = out.links[0].wire.expect("a wire that loses").lost;

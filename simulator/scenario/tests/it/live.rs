@@ -88,7 +88,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Each entry of `changes` has a step, and the changes to make before it.
+/// Runs `scenario`. Each entry of `changes` is a step and the settings to change before it.
 fn run(scenario: &Scenario, changes: &[(usize, &[&str])]) -> Vec<Seen> {
     let watcher = Watcher::default();
     let mut live = Live::new(scenario, 0, 7, Box::new(watcher.clone())).expect("it can be built");
@@ -184,8 +184,8 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
     assert!(gone < 20, "{gone} of {} packets", seen[19].waiting);
     let sizes = |step: usize| seen[step].left_bytes;
     assert!(sizes(20) > sizes(19) * 9 / 10, "the link goes on: {} after {} bytes", sizes(20), sizes(19));
-    // DRR reduces the flood's share. The TCP flows were in timeouts, so they need time to reach
-    // four fifths.
+    // DRR reduces the flood's share. The TCP flows take time to gain theirs, because they were in
+    // timeouts.
     let (udp, all) = (|seen: &Seen| seen.delivered[4], |seen: &Seen| seen.delivered.iter().sum::<u64>());
     let share = |range: std::ops::Range<usize>| {
         let of = |part: &dyn Fn(&Seen) -> u64| seen[range.clone()].iter().map(part).sum::<u64>() as f64;
@@ -255,7 +255,7 @@ fn replacing_a_discipline_drops_its_expectations() {
         "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
          [[expect]]\ndiscipline = \"mild\"\nmeasure = \"jain\"\nmin = 0.1\n"
     );
-    // Unlike a name of the catalogue, the label `mild` names nothing without its discipline.
+    // Once `red` is replaced, its label `mild` names nothing. A catalogue name would remain valid.
     let judged = judged.replace("\"DISCIPLINE\"", "{ red = { gentle = true }, label = \"mild\" }");
     let scenario = parse("live.toml", &judged, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! Integration tests of scenario files. They are one binary, because each of several would be
+//! Integration tests of scenario files. They form one binary, because each further binary would be
 //! linked with all libraries.
 
 mod aggregates;

@@ -63,7 +63,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // In each of 30 periods, 20 packets are sent during the pause and wait, the first for 200 ms.
+    // In each of 30 periods, 20 packets are sent during the pause of 200 ms, and wait for its end.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -111,8 +111,8 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // With a window of one segment, the rate depends on the round trip, half of which is the delay
-    // of each direction.
+    // With a window of one segment, the rate depends on the round trip. The delay of each direction
+    // is half of the round trip.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\

@@ -1,5 +1,5 @@
-//! The limits of a single queue. FABA shares it by drops, so a flow gets less than its share if
-//! anything else limits its window, or if its tokens are fewer than a window. The figures are in
+//! The limits of FABA, which shares a single queue by drops. A flow gets less than its share if
+//! something else limits its window, or if the window exceeds its tokens. The figures are in
 //! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
@@ -39,8 +39,8 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // The four windows of ten segments are 60 kB, and the tokens 625 kB. So no packet is dropped,
-    // and all wait equally.
+    // The four windows hold 60 kB, and the tokens 625 kB. So no packet is dropped, and each flow
+    // gets a quarter.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
     // If windows grow until a loss, the single download gets nearly half. The measured share is
@@ -61,8 +61,8 @@ fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
-/// link of 20 Mbit/s with this buffer. This is the contest `hfaba/tree-both` of `proof/field`.
+/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood. The
+/// link has 20 Mbit/s and this buffer, as in `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(

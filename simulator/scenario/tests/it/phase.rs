@@ -49,9 +49,9 @@ start = "0 s..1 s"
 
 #[test]
 fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
-    // The offsets of the distant and of the near flows; varying the near ones requires more seeds.
-    // If processing took the time of only one packet, the fractions would differ by up to a factor
-    // of 1.7.
+    // The offsets of the distant and of the near flows. Varying the near flows' offset requires
+    // more seeds. If processing took the time of only one packet, the fractions would differ by up
+    // to a factor of 1.7.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();

@@ -83,8 +83,8 @@ fn unused_tables_of_parameters_are_checked_too() {
         &message(&inner, &[]),
         &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
     );
-    // The list's only `red` overrides the table's wrong `max_probability`, which is refused all the
-    // same.
+    // The table's wrong `max_probability` is refused, although the only `red` in the list overrides
+    // it.
     let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
     let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
     let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
@@ -130,7 +130,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // This shaper contains one more shaper, and no third. An inner discipline has only its own
+    // This shaper contains a shaper, which contains no third. An inner discipline has only its own
     // parameters, not those of `[discipline.shaper]`.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");

@@ -1,4 +1,4 @@
-//! The demo's scenario gives the figures promised for it.
+//! The scenario `selfish-flow` gives the figures of ns-2, and meets its expectations.
 
 use fairwire_scenario::{Overrides, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;

@@ -63,7 +63,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// The payload of a segment, bytes, computed from the flow's record, and the scenario's notes.
+/// A segment's payload in bytes, computed from the flow's record; and the scenario's notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -203,9 +203,9 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 /// (w - 1/2) 1.2 ms - 40.042 ms of queue. The 40.042 ms are the round trip, of which the
 /// acknowledgement takes 0.042 ms.
 ///
-/// After slow start, w falls by one in each round until fewer than 5 segments seem to wait. If the
-/// first segment is acknowledged at once, its time is the minimum round-trip time, and w is 37. In
-/// a pair, it waits 1.2 ms for the second, and w is 39.
+/// After slow start, w falls by one per round trip until fewer than 5 segments seem to wait. If the
+/// first segment is acknowledged at once, its round trip is the minimum, and w ends at 37.
+/// Otherwise it waits 1.2 ms for the second segment, and w ends at 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

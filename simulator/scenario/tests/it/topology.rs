@@ -86,8 +86,8 @@ fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
         + &flow("y", "a", "c", "")
         + &flow("z", "b", "d", "count = 2")
         + &flow("w", "c", "d", "");
-    // On a-b, each flow gets 2 Mbit/s. On b-c, the remaining 7 would give two flows 3.5 each, but
-    // c-d shares 8 among three, which gives 8/3 each.
+    // On a-b, x and y get 2 Mbit/s each. On b-c, 7 Mbit/s remain for the two flows of z. But c-d
+    // gives these and w only 8/3 each.
     is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
 }
 

@@ -3,8 +3,8 @@
 use fairwire_core::{Duration, Rng};
 use std::f64::consts::TAU;
 
-/// The law of a random quantity. Its user defines the unit: seconds, bytes, packets or objects. No
-/// draw is negative.
+/// The distribution of a random quantity. Its user defines the unit: seconds, bytes, packets or
+/// objects. No value is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// Always this value; at least 0.
@@ -30,8 +30,8 @@ pub enum Law {
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// A law's draws between two bounds. A draw outside them is repeated. After a hundred such
-    /// draws in a row, the bound nearer to the last one is taken.
+    /// The values of a law between two bounds. A value outside them is drawn again. After a hundred
+    /// such values in a row, the last is moved to the nearer bound.
     Between {
         /// The law.
         law: Box<Law>,
@@ -170,7 +170,7 @@ impl Sampler {
         }
     }
 
-    /// A draw in seconds.
+    /// A random value, taken as seconds.
     pub fn duration(&self, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(self.draw(rng))
     }
@@ -186,9 +186,9 @@ fn above_zero(rng: &mut Rng) -> f64 {
     1.0 - rng.uniform()
 }
 
-/// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29,
-/// 1958). The method yields a pair, of which one is discarded. Keeping it would make the state of a
-/// source depend on the number of earlier draws.
+/// A standard normal random number (G. E. P. Box and M. E. Muller, Annals of Mathematical
+/// Statistics 29, 1958). The method yields two numbers, and one is discarded. Keeping it would make
+/// the state of a source depend on how many numbers it has taken.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())

@@ -1,7 +1,7 @@
 //! Applications: they offer packets, or give data to a TCP.
 //!
 //! A [`datagram`] source sends regardless of what happens to its packets. A [`load`] opens TCP
-//! connections and gives them data. Each draws from a separate random stream.
+//! connections and gives them data. Each application has a separate stream of random numbers.
 
 mod call;
 pub(crate) mod datagram;

@@ -44,7 +44,7 @@ struct Connection {
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
-    /// Is there data whose arrival the sender does not know yet?
+    /// True while the sender does not know that all data has arrived.
     is_busy: bool,
 }
 
@@ -73,12 +73,12 @@ impl Session {
         }
     }
 
-    /// An earlier schedule becomes invalid.
+    /// Schedules a wake, and voids any earlier one.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wakes_at = at;
     }
 
-    /// Is the wake at `now` the valid one? If so, it is consumed.
+    /// True if the wake at `now` is valid. A valid wake is consumed.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let is_due = self.wakes_at == now;
         if is_due {
@@ -149,8 +149,8 @@ impl Session {
         std::mem::take(&mut self.page)
     }
 
-    /// Records that the receiver of `flow` now has `segments`. If they complete a timed transfer,
-    /// returns the time of its request, and its segments.
+    /// Records that the receiver of `flow` now has `segments`. If these complete a timed transfer,
+    /// returns when the transfer began, and its number of segments.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {

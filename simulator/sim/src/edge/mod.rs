@@ -73,8 +73,7 @@ pub(crate) struct Aggregate {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
-    /// The integral over time of the marker's target rate, in bits, and the time up to which it is
-    /// known.
+    /// The integral of the marker's target rate up to `target_up_to`, in bits.
     target_bits: f64,
     target_up_to: Time,
     entered: u64,

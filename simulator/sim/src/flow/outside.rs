@@ -114,8 +114,8 @@ impl Flow {
     }
 }
 
-/// Sends `frame`, kept in `slot`, along the leg of the return path that it entered at `at`: to a
-/// queue or, over `down`, to the first end.
+/// Forwards `frame`, kept in `slot`, which entered a leg of the return path at `at`. The leg leads
+/// to a queue or, over `down`, to the first end.
 fn go_on_back(
     frame: Frame,
     slot: u32,
@@ -128,8 +128,8 @@ fn go_on_back(
     *stage.frames.at_mut(slot) = frame;
     match leg.to {
         Target::Queue(_) => {
-            // Packets from one link on one leg have the same identity, so they stay in order even
-            // at the same instant.
+            // Beyond the first leg, all packets of a leg have one identity, so they stay in order
+            // even at the same instant.
             let is_first = frame.leg == stage.group.back;
             let identity = if is_first { !frame.identity() } else { frame.leg };
             stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);

@@ -32,8 +32,9 @@ pub(super) struct Sink {
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes for arrivals of acknowledgements at the sender. The first is for packets that did
-    /// not wait on the downlink, the second for packets that waited there for one other packet.
+    /// The lanes for arrivals of acknowledgements at the sender. The first is for acknowledged
+    /// packets that did not wait on the downlink, the second for those that waited there for one
+    /// other packet.
     pub(super) home: [Lane; 2],
     /// The number of packets for which the latest packet waited on the downlink; 2 for two or more.
     pub(super) queued: u8,

@@ -10,7 +10,7 @@ use fairwire_core::Time;
 use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
-    /// Replaces an existing connection, whose packets in flight become stale.
+    /// Opens a connection. Packets in flight of an earlier connection become stale.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -106,7 +106,7 @@ impl Flow {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Replaces a pending wake.
+    /// Schedules a wake that replaces any pending.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;

@@ -18,8 +18,8 @@ pub(crate) struct Delivery {
 }
 
 impl Flow {
-    /// Delivers `frame`, which reaches the access link at `at`. The result contains when the packet
-    /// will have crossed it.
+    /// Delivers `frame`, which reaches the access link at `at`. The result's `at` is when the
+    /// packet has crossed that link.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,
@@ -92,8 +92,8 @@ impl Flow {
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
-        // Packets from one link on one leg have the same identity, so they stay in order even at
-        // the same instant.
+        // Beyond the first leg, all packets of a leg have one identity, so they stay in order even
+        // at the same instant.
         let is_first = frame.leg == stage.group.back;
         let identity = if is_first { frame.identity() } else { frame.leg };
         match leg.to {

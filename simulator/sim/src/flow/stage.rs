@@ -47,7 +47,7 @@ impl<E: Events> Outlet<'_, '_, E> {
         room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
     }
 
-    /// Returns the frame's slot.
+    /// Sends `frame`, and returns its slot.
     #[inline(always)]
     pub(super) fn launch(&mut self, mut frame: Frame, bytes: u32) -> u32 {
         let Stage { group, legs, frames, edges, events, now, .. } = self.stage;

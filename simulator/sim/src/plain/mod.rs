@@ -1,5 +1,5 @@
-//! A simple engine for the same model, with which the tuned engine is compared. It keeps events in
-//! a heap in the documented order, and handles each when it comes up.
+//! A simple engine, with which the tuned engine is compared. It keeps events in a heap in the
+//! documented order, and handles each when it comes up.
 //!
 //! Both engines share the flows, the links and their arithmetic, none of which is tuned.
 

@@ -1,7 +1,7 @@
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
 //! the near future as short unsorted lists. The bucket being served is sorted, and later events
-//! (mostly timers) wait in a heap. Width and number of buckets adapt to the events, without
-//! changing their order.
+//! (mostly timers) wait in a heap. Width and number of buckets adapt to the events. The order of
+//! events stays the same.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -15,10 +15,10 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// A time before which no event in the calendar is due; zero if no such time is known. While
-    /// `near` is not empty, a known time is that of the next event.
+    /// A time before which no event in the calendar is due; zero if unknown. While `near` is not
+    /// empty, a known bound is the time of the next event.
     pub(super) bound: Time,
-    /// Is a bucket being served whose events have not been prefetched?
+    /// True if the events of the bucket being served are not prefetched yet.
     pub(super) is_fresh: bool,
     seen: Counts,
     serial: u32, // of the latest event added
@@ -77,8 +77,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Does the calendar have an event before another queue's entry with this time and number? If
-    /// the number is `None`, there is no such entry, and any event comes first.
+    /// True if the calendar has an event before another queue's entry with this time and number.
+    /// Without a number, there is no such entry, and any event comes first.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -150,9 +150,9 @@ impl Calendar {
         true
     }
 
-    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]), or
-    /// more buckets because over an eighth of them were beyond the last one. Walks over all pending
-    /// events, at most once while as many events come up as there are buckets.
+    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
+    /// buckets. More are required if over an eighth of the events were beyond the last bucket.
+    /// Visits all pending events, at most once per as many events as there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;

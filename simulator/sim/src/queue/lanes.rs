@@ -1,11 +1,11 @@
-//! Streams of ordered entries, and the first of all their fronts.
+//! Lanes: queues of ordered entries. A tree finds the first entry.
 
 use crate::event::Event;
 use crate::prefetch::{self, LINE};
 use crate::ties::Ties;
 use fairwire_core::Time;
 
-/// The maximum number of lanes. More would need another level of the tournament.
+/// The maximum number of lanes. More would need another level of the tree.
 pub(crate) const MAX_LANES: usize = 16;
 
 /// The number of entries of a lane that are prefetched together.
@@ -17,7 +17,7 @@ const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// When the entry is due, with its type in the lowest bits.
+    /// When the entry is due. The lowest bits hold the entry's type.
     due: u64,
     /// The entry's number, which breaks ties.
     number: u32,
@@ -25,12 +25,12 @@ pub(crate) struct Entry {
     what: u32,
 }
 
-/// The maximum number of entry types. It equals that of lanes, because the lowest bits of a key
-/// hold either a type or a lane.
+/// The maximum number of entry types. It equals [`MAX_LANES`], because a key has the lane in the
+/// bits in which `due` has the type.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
-    /// An entry due at `time`, which a lane must be able to represent.
+    /// An entry due at `time`, which must be earlier than [`LATEST`].
     #[inline(always)]
     fn new(time: Time, number: u32, event: Event) -> Self {
         let (kind, what) = event.parts();
@@ -62,20 +62,18 @@ impl Entry {
 pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
-    /// A binary tree of keys. A key combines the time of a lane's front with the lane, in the
-    /// lowest bits, so the processor gets both in one load. The leaves are the lanes. The key of
-    /// node `n` is the smaller of the keys of `2 n` and `2 n + 1`, so node 1, the root, has the
-    /// first entry of all.
+    /// A binary tree of keys, whose leaves are the lanes. The lowest bits of a key hold the lane;
+    /// the other bits hold when the lane's first entry is due. The key of node `n` is the smaller
+    /// of the keys of `2 n` and `2 n + 1`. So node 1, the root, has the key of the first entry.
     keys: [u64; 2 * MAX_LANES],
-    /// The lane whose front has changed since its path in the tree was updated. Most lanes are
-    /// popped and pushed to alternately, so deferring the update until the root is needed saves
-    /// half of the updates.
+    /// The lane whose path to the root is out of date since a pop. A push to the same lane often
+    /// follows. Deferring the update until the root is needed saves half of the updates.
     changed: usize,
-    /// Is prefetching due: has a lane used up the entries that were prefetched?
+    /// True if a lane has used up its prefetched entries.
     is_due: bool,
 }
 
-/// The first entry of all lanes, or none: the root's key.
+/// The key of the root, which identifies the first entry, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First(u64);
 
@@ -83,8 +81,8 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// The horizon at `time`. Entries due at `time` or later are beyond it, and so is a missing
-    /// entry.
+    /// The horizon at `time`. Beyond it are entries due at `time` or later, and the keys of empty
+    /// lanes.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -101,7 +99,7 @@ impl First {
         self.0 >= horizon.0
     }
 
-    /// When the entry is due; later than any event if there is none.
+    /// When the entry is due; without an entry, later than any event.
     #[inline(always)]
     pub(crate) fn time(self) -> Time {
         Time::from_ns(self.0 / MAX_LANES as u64)
@@ -128,8 +126,8 @@ impl Lanes {
         Some(self.count - 1)
     }
 
-    /// Appends an entry to a lane. Returns false if the entry does not follow the lane's last, or
-    /// if the lane does not exist.
+    /// Appends an entry to a lane. Returns false if the lane's last entry comes later, or if the
+    /// lane does not exist.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
@@ -162,9 +160,9 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
-    /// previous match mostly wins again. Because of the branches, the processor proceeds on this
-    /// assumption while the keys are still being loaded.
+    /// Updates the nodes from `lane` up to the root, and returns the root's key. The smaller key at
+    /// one node is mostly the smaller at the next. Branches let the processor assume this while the
+    /// keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -178,7 +176,7 @@ impl Lanes {
             node /= 2;
             lanes.keys[node] = first;
         };
-        // Rounds in which `lane` would meet only lanes that do not exist are skipped.
+        // Skips the levels at which the other branch has no existing lanes.
         let count = self.count;
         round(self);
         if count > 2 {
@@ -223,7 +221,7 @@ impl Lanes {
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)])
     }
 
-    /// Takes out the first entry, which [`first`](Lanes::first) has just reported; it must exist.
+    /// Takes out the entry that [`first`](Lanes::first) has just reported. There must be one.
     #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Entry {
         debug_assert!(!first.is_nothing(), "nothing waits");
@@ -237,8 +235,8 @@ impl Lanes {
     }
 }
 
-/// The first lane below `node`. The key of this lane is the node's key until the first match there.
-/// The key of a lane elsewhere would hide the lanes below the node.
+/// The first lane below `node`. The node has the key of this lane until keys are first compared
+/// there.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // node 0 does not exist
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
@@ -250,8 +248,8 @@ const LATEST: u64 = 1 << 59;
 /// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane: later than any entry's key, and at another time than any other empty
-/// lane's.
+/// The key of an empty lane: later than any entry's key, and different in time from other empty
+/// lanes' keys.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
@@ -274,8 +272,8 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue: its front, and the other entries in a ring whose length is a power of two. Thus a lane
-/// that never has more than one entry, such as that of a link's polls, needs no ring.
+/// A queue. Its first entry is `front`; a ring, whose length is a power of two, holds the others. A
+/// lane that never has more than one entry, such as a link's polls, needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
@@ -299,7 +297,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Does `entry`, due no later than the last entry, still follow it by the tie rule?
+    /// True if `entry` and the last entry are due together, and the tie rule puts `entry` last.
     #[cold]
     fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
@@ -320,8 +318,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot at this distance after the head, even if it is first used in the ring's
-    /// next round.
+    /// Prefetches the slot that is `places` slots after the head, modulo the ring's length.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
@@ -329,8 +326,8 @@ impl Ring {
         }
     }
 
-    /// Moves the next entry, if any, to the front, and returns when it is due. The time is read at
-    /// the entry's old slot; at the front, the processor would wait for the write.
+    /// Moves the next entry, if any, to the front, and returns when it is due. The time is read
+    /// from the slot, because a read from the front would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {

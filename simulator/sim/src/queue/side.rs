@@ -1,8 +1,8 @@
-//! The events of one side of a run, in their order.
+//! The events of one side of a run, hosts or links, in order.
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each stream has a lane, which is a simple queue. An event earlier than the last of its
-//! lane enters a spare lane. All other events wait in the calendar.
+//! length. Each stream has a lane, which is a simple queue. An event earlier than its lane's last
+//! event enters a spare lane. All other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -15,8 +15,8 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct EventLane {
     lanes: Lanes,
-    /// The first event of the lanes is next unless it is beyond this horizon. In that case the
-    /// calendar may have an earlier event, or the run may end first.
+    /// The time from which the calendar may have an earlier event than the lanes, or the run has
+    /// ended. The lanes' first event is next if it is due before that time.
     horizon: Horizon,
     now: Time,
     ties: Ties,
@@ -26,9 +26,9 @@ pub(super) struct EventLane {
     wants_spares: bool,
 }
 
-/// The number of lanes for out-of-order events, which occur if hosts take time. Of 337 000 packets
-/// of twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000. Of these, the spare lanes
-/// refuse 9000 (counted by callgrind).
+/// The number of lanes for out-of-order events, which occur if hosts take time to process packets.
+/// With twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000 of 337 000 packets. The
+/// spare lanes refuse 9000 of these (counted by callgrind).
 const SPARES: usize = 2;
 
 impl EventLane {
@@ -58,8 +58,8 @@ impl EventLane {
         self.lanes.first(&self.ties).time().min(self.calendar.bound)
     }
 
-    /// Schedules `event` at `time`, no earlier than the latest event handled. The event's type and
-    /// `identity` distinguish it from others at that time.
+    /// Schedules `event` at `time`, which must not be before the latest event handled. The event's
+    /// type and `identity` distinguish it from others at that time.
     #[inline(always)]
     pub(super) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
         if time < self.now {
@@ -128,8 +128,8 @@ impl EventLane {
         self.next_of_tied(first, free_at)
     }
 
-    /// The rare cases of [`next_or_free`](EventLane::next_or_free): two first events are
-    /// simultaneous, or the calendar may have the first event.
+    /// The rare cases of [`next_or_free`](EventLane::next_or_free): the lanes' first event is due
+    /// at `free_at`, or the calendar may have the first event.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -172,8 +172,8 @@ impl EventLane {
     }
 
     /// Prefetches memory for the next events, if prefetching is due. A call right after an event
-    /// was taken makes the waits for memory overlap. Most frames are prefetched long before their
-    /// flows.
+    /// was taken makes the waits for memory overlap. Frames are prefetched first, because they name
+    /// their flows.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -229,8 +229,9 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    // The three ranges give ties and near events, events about a wheel ahead, and
-                    // timers. The scale changes half-way, so the wheel is laid out again.
+                    // The ranges give ties and near events, events about a wheel's length ahead,
+                    // and distant events. The scale changes half-way, so the wheel is laid out
+                    // again.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);

@@ -1,12 +1,13 @@
 //! The events of a run on two sides: those at hosts, and those at queued links.
 //!
 //! A link's event reaches no host before the delays of the link and of the host's own link have
-//! passed. So all host events within this time, the lookahead, can be handled before any at the
-//! links. Then the links catch up, and know everything sent to them.
+//! passed. This time is the lookahead. All host events within the lookahead are handled first, then
+//! the link events. By then, everything sent to the links is known.
 //!
 //! Conservative parallel simulation does the same with logical processes (K. Chandy and J. Misra,
-//! "Distributed simulation", IEEE TSE 5(5), 1979); here there is one processor. It predicts a
-//! succession of events of one type better than a mixture, and fewer lanes compete on each side.
+//! "Distributed simulation", IEEE TSE 5(5), 1979). Here one processor handles both sides. A
+//! processor predicts a succession of events of one type better than a mixture, and fewer lanes
+//! compete on each side.
 //!
 //! Packets that leave their last queue are handled together, after the links' events. They affect
 //! only their hosts, which have not yet reached the time at which these packets arrive.
@@ -38,7 +39,7 @@ pub(crate) struct Sides {
     came_up: usize,
 }
 
-/// How many packets ahead flows are prefetched, while packets that left the links are handled.
+/// While packets that left the links are handled, flows are prefetched this many packets ahead.
 /// Frames are prefetched twice as far ahead.
 const LEFT_AHEAD: usize = 16;
 

@@ -50,8 +50,8 @@ pub(crate) struct Wheel {
     free: u32, // the first free chunk, or NONE
 }
 
-/// The width of the buckets, two to the power `shift`, and their number, which is a power of two
-/// and at least 64.
+/// The width of a bucket is two to the power `shift`. The number of buckets is a power of two, and
+/// at least 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,
@@ -71,7 +71,8 @@ struct Chunk {
     next: u32, // a full chunk, or NONE; also the link of the free list
 }
 
-/// The maximum number of events of a chunk: ten of 24 B and a link of 4 B fit four cache lines.
+/// The maximum number of events in a chunk. Ten events of 24 B and a link of 4 B fit in four cache
+/// lines.
 const ROOM: usize = 10;
 const _: () = assert!(size_of::<Chunk>() == 256);
 
@@ -107,8 +108,8 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
-    /// The wheel covers as many successive buckets from `head` on as it has slots, so no two share
-    /// a slot.
+    /// The slot of `bucket`. No two buckets share a slot, because the wheel covers as many
+    /// successive buckets as it has slots.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)

@@ -89,8 +89,8 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
     // The mean wait is load / (1 - load) service times. Packets smaller than the headers are
-    // enlarged to these, which makes the mean service 1.00039 ms, and raises the load by the same
-    // factor.
+    // enlarged to the headers' size. So the mean service takes 1.00039 ms, and the load rises by
+    // the same factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -109,7 +109,8 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when its transmission begins, so one may be in transmission at either end.
+    // A packet counts when its transmission begins, so one may be in transmission at each end of
+    // the period.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -220,9 +221,9 @@ fn random_transfers_deliver_their_load_on_a_link_with_spare_capacity() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // Each second brings ten transfers of 48 kB, each with half a segment more on average and 40
-    // bytes of headers per segment: 4.04 Mbit/s. Nearly all data arrives, because transfers last
-    // about 0.3 s.
+    // Each second brings ten transfers of 48 kB. Headers and rounding up to whole segments make
+    // each 50.5 kB on average: 4.04 Mbit/s. Nearly all data arrives, because transfers last about
+    // 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     let times = &record.times;

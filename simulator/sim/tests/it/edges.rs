@@ -110,9 +110,9 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// Requests a higher target, but a lower one for five packets after a mark. After the congestion
-/// window is halved, the first acknowledgements release no packets, so their requests do not reach
-/// the edge.
+/// An estimator that requests a lower target for five packets after a mark, and otherwise a higher
+/// one. After the window is halved, the first acknowledgements release no packets, so their
+/// requests do not reach the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 

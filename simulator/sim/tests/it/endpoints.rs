@@ -169,7 +169,7 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
-    // `packets_marked` includes marked packets that have not arrived at the end: about 20 wait, and
+    // `packets_marked` includes packets that have not arrived when the run ends: about 20 wait, and
     // 17 are in flight.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }

@@ -7,8 +7,8 @@
 //! ideal window without timeouts, slow start or two losses in one window.
 //!
 //! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
-//! empirical validation", 1998, equation 30) adds timeouts, for a Reno that loses the rest of a
-//! round after its first loss.
+//! empirical validation", 1998, equation 30) adds timeouts. Its Reno sender loses the rest of a
+//! window after the first loss.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -69,17 +69,18 @@ const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
 /// Three standard deviations of a run's relative throughput. Over 12 seeds with SACK, they were 3.6
-/// to 6.0 % at the points of the first test.
+/// to 6.0 % at the loss probabilities of the first test.
 const CHANCE: f64 = 0.06;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Acks {
     /// Each segment.
     Each,
-    /// Every other segment is acknowledged; the window grows by ACKs, as the laws assume.
+    /// Every other segment is acknowledged. The window grows with each acknowledgement, as the laws
+    /// assume.
     EveryOther,
-    /// Every other segment is acknowledged; the window grows by the acknowledged segments, as with
-    /// [`Acks::Each`].
+    /// Every other segment is acknowledged. The window grows with each acknowledged segment, as
+    /// with [`Acks::Each`].
     EveryOtherCounted,
 }
 
@@ -165,8 +166,8 @@ struct Point {
 }
 
 const INDEPENDENT: Duration = Duration::ZERO;
-/// The time after a loss in which the rest of the round is lost. A window leaves within a few
-/// milliseconds of its acknowledgements, and windows are 100 ms apart.
+/// For this time after a loss, all packets are lost: the rest of the window. A window leaves within
+/// a few milliseconds of its acknowledgements, and windows are 100 ms apart.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {

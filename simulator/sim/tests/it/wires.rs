@@ -111,10 +111,9 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // 1/21 of 500 000 packets find the wire bad. For independent losses the variance of the
-    // fraction is 7.5e-8. Correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500
-    // 000, where 0.79 is the correlation of neighbouring states, and 20/441 the variance of the
-    // state.
+    // 1/21 of the 500 000 packets find the wire in the bad state. For independent losses the
+    // variance of the fraction is 7.5e-8. The correlation of successive states, 0.79, adds 2 x
+    // 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500 000. Here 20/441 is the variance of the state.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");

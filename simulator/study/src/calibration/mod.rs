@@ -1,9 +1,10 @@
 //! Measures how much a paper's statements depend on settings that the paper does not print.
 //!
-//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from
-//! the space are run in addition to the study's own choice. Each claim then holds in a share of the
-//! draws. The best draw is the one whose results are nearest to the printed numbers. The draws fill
-//! the space evenly, so a share concerns admissible settings, not likely ones.
+//! A study's `space.toml` may list the settings that its paper leaves open, and their admissible
+//! values. A draw takes one value of each setting. Draws are run in addition to the study's own
+//! settings. Each claim then holds in a share of the draws. The best draw has the results nearest
+//! to the printed numbers. Draws fill the space evenly, so a share concerns admissible settings,
+//! not likely ones.
 
 pub(crate) mod record;
 mod space;
@@ -23,7 +24,7 @@ use std::collections::BTreeMap;
 /// distinguish a difference from chance.
 const SEEDS: usize = 2;
 
-/// The exhibits of one paper under draws of its space.
+/// A paper's exhibits, with the study's settings and those of each draw.
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
@@ -33,7 +34,7 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// The exhibits with open settings among `exhibits` of `study`, under `draws` draws.
+    /// Plans `draws` draws for those of `exhibits` that a setting of `space` affects.
     pub fn of(
         study: &'a Study,
         space: &SpaceSpec,
@@ -58,7 +59,7 @@ impl<'a> Trial<'a> {
         &self.plans
     }
 
-    /// The results. `gathered` has the contributions of all runs to each plan.
+    /// The calibration that follows from `gathered`, the contributions of all runs to each plan.
     pub fn judged(&self, gathered: &[Gathered]) -> Calibration {
         let made: Vec<Exhibit> =
             self.plans.iter().zip(gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect();

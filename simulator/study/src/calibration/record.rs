@@ -4,17 +4,18 @@ use fairwire_metrics::interval::proportion;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The results of the draws of one paper's space: `calibration.toml`.
+/// The results of a paper's calibration: `calibration.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// The overall result.
     pub summary: Summary,
-    /// The draws in which each claim holds, by exhibit and claim: `table1.faba-above-fred`.
+    /// The number of draws in which each claim holds, by exhibit and claim:
+    /// `table1.faba-above-fred`.
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,
-    /// The smallest and the largest mean of each number over the study's own choice and all draws,
-    /// by exhibit, measure, series and point.
+    /// The smallest and the largest mean of each number over the study's own settings and all
+    /// draws. A key names exhibit, measure, series and point.
     #[serde(default)]
     pub bands: BTreeMap<String, [f64; 2]>,
 }
@@ -39,9 +40,9 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Distance {
-    /// The number of printed numbers.
+    /// How many printed numbers are compared.
     pub numbers: usize,
-    /// The difference with the study's choice.
+    /// The difference with the study's own settings.
     pub chosen: f64,
     /// The difference in the best draw.
     pub best: f64,
@@ -55,7 +56,7 @@ pub struct Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
-    /// Does the claim hold with the study's choice, under the seeds of a draw?
+    /// Does the claim hold with the study's own settings, under the seeds of the draws?
     pub chosen: bool,
     /// Does the claim hold in the best draw?
     pub best: bool,

@@ -100,7 +100,7 @@ impl SpaceSpec {
             .collect()
     }
 
-    /// Is any setting open in `exhibit`?
+    /// Does any setting affect `exhibit`?
     pub fn concerns(&self, exhibit: &str) -> bool {
         self.setting.iter().any(|setting| setting.concerns(exhibit))
     }
@@ -156,7 +156,7 @@ impl SpaceSpec {
                     let problem = Problem::Unknown { what: "exhibit", given: exhibit.clone(), allowed };
                     return Err(locations.refuse(&key(&format!("exhibits.{at}")), problem));
                 };
-                // Exhibits of one scenario have the same keys.
+                // Exhibits of one scenario have the same keys: one check suffices.
                 let scenario = &study.spec.exhibit[place].scenario;
                 if tried.contains(&scenario) {
                     continue;

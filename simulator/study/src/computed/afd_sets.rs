@@ -11,15 +11,15 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// The paper's values in all its experiments: b, the samples; s, the flows in a set; and a, the
-/// fraction of its samples that a set loses before another is drawn.
+/// The paper's values in all its experiments. `SAMPLES` is `b`. `SET_SIZE` is `s`, the flows in a
+/// set. `REUSE` is `a`, the fraction of a set's samples that are lost before another is drawn.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;
 /// See `cbr.toml`.
 const SAMPLING: f64 = 0.2;
 const UNWATCHED: u64 = 5 * SAMPLES as u64;
-/// Replacements observed: five minutes of the link.
+/// The number of replacements observed, which take five minutes.
 const WATCHED: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,8 +51,8 @@ impl Record for Watched {
         self.fates[victim].replaced += 1;
         self.sets += self.inner.drawn() - drawn;
         if self.inner.drawn() > drawn {
-            // The victim was in the new set, but has already left it if it has lost its last
-            // sample.
+            // A victim that has lost its last sample has already left the new set, but counts as a
+            // member.
             let has_left = counts.of(hash(victim)) == 0;
             let members = self.inner.places().iter().map(|place| counts.flow_at(*place as usize));
             for flow in members.map(|flow| flow.0 as usize).chain(has_left.then_some(victim)) {

@@ -40,8 +40,8 @@ enum Law {
     Exponential,
 }
 
-/// The laws of rates. The first three match the one property that the paper states of its traces:
-/// the fastest tenth of the flows has 60 to 90 % of the bytes.
+/// The distributions of the flows' rates. The first three have the one property that the paper
+/// states of its traces: the fastest tenth of the flows has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),
     ("Pareto 1.0", Law::Pareto(1.0)),

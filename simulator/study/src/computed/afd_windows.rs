@@ -1,9 +1,9 @@
-//! Table 2 of the AFD paper: the seven groups of TCP flows of `mixed.toml`, derived from their
-//! controllers' behaviour.
+//! Table 2 of the AFD paper: the constants of the seven groups of TCP flows of `mixed.toml`,
+//! measured on our controllers.
 //!
-//! A controller of each group gets an acknowledgement, and a loss, at windows of 10 and 40
-//! segments. The resulting growth and reduction determine the constants of `w += c1 / w^K` per
-//! acknowledgement and `w -= c2 w^L` per loss.
+//! Each group's controller gets one acknowledgement, or one loss, at windows of 10 and 40 segments.
+//! Its growth and reduction determine the constants of `w += c1 / w^K` per acknowledgement and `w
+//! -= c2 w^L` per loss.
 
 use super::made::Made;
 use crate::library;

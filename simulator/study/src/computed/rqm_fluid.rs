@@ -11,8 +11,8 @@ use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
 /// The capacity of 10 Mbit/s, in packets of 1040 bytes per second.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
-/// gamma, the unused fraction of the capacity, and c, the steepness of the guess n~ as a function
-/// of the sum of the rates: section 5.2.
+/// `UNUSED` is gamma, the unused fraction of the capacity. `STEEPNESS` is c, the steepness of the
+/// guess n~ as a function of the sum of the rates (section 5.2).
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
 /// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
@@ -26,10 +26,10 @@ const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 const NEARNESS: [u32; 3] = [1, 3, 5];
 /// A run lasts twice the time that theorem 1 gives for this q.
 const LAST_NEARNESS: f64 = 7.0;
-/// M is the imbalance, at least 1. If M - 1 is below this value, it is only rounding.
+/// M - 1 below this value is only rounding. M is the imbalance, at least 1.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions whose run is drawn as curves, the q that determines the curves' length,
-/// and the number of points per curve.
+/// The run with `DRAWN` sessions is drawn as curves of `POINTS` points each. The q in
+/// `DRAWN_NEARNESS` determines the curves' length.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;
@@ -58,7 +58,7 @@ fn law() -> Law {
     Law { virtual_capacity: (1.0 - UNUSED) * CAPACITY, gain: 2.0 * ALPHA, given }
 }
 
-/// M is 1 if all rates are equal, n if one session has everything.
+/// The imbalance M: 1 if all rates are equal, n if one session has everything.
 fn imbalance(rates: &[f64]) -> f64 {
     let total: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -127,7 +127,7 @@ impl Path {
         }
     }
 
-    /// The time that theorem 1 gives, up to a constant, in seconds.
+    /// The time of theorem 1 for `q`, up to a constant factor, in seconds.
     fn unit_s(&self, q: f64) -> f64 {
         CAPACITY / (ALPHA * self.sessions) * (libm::log(self.sessions) + q)
     }

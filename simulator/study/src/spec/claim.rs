@@ -34,9 +34,9 @@ pub struct ClaimSpec {
     pub trend: Option<TrendSpec>,
     /// The increase of a series per unit of `x` lies between bounds.
     pub slope: Option<BoundSpec>,
-    /// A series has its minimum at this position.
+    /// A series has its minimum between two positions.
     pub lowest: Option<ExtremeSpec>,
-    /// A series has its maximum at this position.
+    /// A series has its maximum between two positions.
     pub highest: Option<ExtremeSpec>,
 }
 
@@ -137,7 +137,7 @@ pub struct ValueSpec {
     pub is: Option<f64>,
     /// The allowed distance.
     pub tolerance: f64,
-    /// Is the tolerance a fraction of the number?
+    /// Is the tolerance a fraction of the required number?
     #[serde(default)]
     pub relative: bool,
 }
@@ -173,7 +173,7 @@ pub enum Direction {
     /// No step goes up by more than [`TrendSpec::tolerance`], and the last number is not above the
     /// first.
     Falls,
-    /// All numbers are near their mean.
+    /// All numbers are within [`TrendSpec::tolerance`] of their mean.
     Flat,
 }
 

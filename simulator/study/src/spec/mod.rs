@@ -89,7 +89,7 @@ pub struct ExhibitSpec {
     /// The drawing of the exhibit.
     #[serde(default)]
     pub figure: FigureSpec,
-    /// The paper's open settings and our choices, for the reader of the report.
+    /// For the report's reader: the settings that the paper leaves open, and our choices.
     #[serde(default)]
     pub notes: Vec<String>,
     /// The claims of the paper.

@@ -54,7 +54,7 @@ impl Finding {
         format!("{}: {}{gap}{}", self.what, with_interval(mean, half_width_95), self.unit)
     }
 
-    /// The distance of the estimate from the allowed bounds; negative outside of them.
+    /// The distance of the estimate from the nearest bound; negative outside the bounds.
     fn margin(&self) -> f64 {
         let Some(estimate) = self.estimate else { return f64::NEG_INFINITY };
         let Allowed { min, max } = self.allowed;
@@ -365,8 +365,8 @@ impl Check<'_, '_> {
         Checked { check: format!("slope of {measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
-    /// Compares the best number inside `between` with the best number outside it. `sign` is 1 for
-    /// the lowest, -1 for the highest.
+    /// Compares the best number inside `between` with the best outside. `sign` is 1 if the lowest
+    /// is best, -1 if the highest is.
     fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> Checked {
         let measure = self.measure(&spec.measure);
         let [from, to] = spec.between;

@@ -69,7 +69,8 @@ impl Plateau {
         *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
     }
 
-    /// BBRCheckFullBWReached: at the start of a round, unless the application limited the rate.
+    /// BBRCheckFullBWReached. Call this at the start of a round, unless the application limited the
+    /// rate.
     pub(super) fn take(&mut self, rate: f64) {
         if rate >= self.rate * GROWTH_OF_A_PIPE_NOT_FULL {
             (self.rate, self.rounds_without_growth) = (rate, 0);
@@ -115,7 +116,8 @@ impl Dwell {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT: have 200 ms and a round passed since `is_little` became true?
+    /// BBRHandleProbeRTT. Returns whether 200 ms and a round have passed since `is_little` became
+    /// true.
     pub(super) fn is_over(
         &mut self,
         now: Time,

@@ -70,8 +70,8 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// Within `search_divisor` segments of the maximum, the window takes this number of round trips
-    /// to grow by `search_divisor` segments.
+    /// The number of round trips in which the window grows by `search_divisor` segments. This
+    /// applies within `search_divisor` segments of the maximum.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
     /// Up to this window, BIC behaves as Reno.
@@ -83,7 +83,8 @@ pub struct BicSpec {
         source = "Xu, Harfoush and Rhee 2004, section III.B; Linux."
     )]
     pub low_window: Option<u32>,
-    /// Whether a loss at a window below the last maximum sets the new maximum below this window.
+    /// Whether a loss below the last maximum sets the new maximum to less than the window at the
+    /// loss.
     #[parameter(default = true, source = "Xu, Harfoush and Rhee 2004, section III.B; Linux.")]
     pub fast_convergence: Option<bool>,
     /// Whether each step is multiplied by the smoothed number of segments per acknowledgement.
@@ -112,7 +113,7 @@ const LOWEST_WINDOW: f64 = 2.0;
 const MAX_PER_SEGMENT: f64 = 20.0;
 /// The initial estimate of segments per acknowledgement, as in Linux.
 const FIRST_PER_ACK: f64 = 2.0;
-/// The weight of a sample in this estimate. Repairs give no samples.
+/// The weight of a sample in the estimate of segments per acknowledgement.
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
 impl Bic {
@@ -251,10 +252,9 @@ mod tests {
 
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
-        // A step, in segments per round trip, is a quarter of the distance from the maximum, and
-        // shrinks with it within a round trip. In the fluid limit, the window thus moves by 1 -
-        // exp(-1/4) = 0.221 of the distance. From 64 to 5 segments, that takes ln(64/5) x 4 = 10.2
-        // rounds.
+        // A step, in segments per round trip, is a quarter of the distance from the maximum. The
+        // distance shrinks within the round trip, so the window moves by about 1 - exp(-1/4) =
+        // 0.221 of the distance. From 64 to 5 segments, this takes ln(64/5) x 4 = 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

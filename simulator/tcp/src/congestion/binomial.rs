@@ -125,7 +125,7 @@ impl Control for Binomial {
     }
 }
 
-/// The usual exponents avoid the cost of a power.
+/// `base` to the power `exponent`, fast for the usual exponents.
 fn power(base: f64, exponent: f64) -> f64 {
     match exponent {
         0.0 => 1.0,

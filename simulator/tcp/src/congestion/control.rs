@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// The description of a controller in lists and documentation, with its defaults.
+/// A controller's description in lists and documentation, and its requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// The function of the controller, in one line.
@@ -78,8 +78,8 @@ pub struct Acked {
     /// The exact round-trip time of an acknowledged segment; absent, for example, if the segment
     /// was sent twice.
     pub rtt: Option<Duration>,
-    /// Does the acknowledgement end a round trip, that is, cover a segment sent after the previous
-    /// round?
+    /// True if the acknowledgement ends a round trip by covering a segment sent after the previous
+    /// round.
     pub ends_round: bool,
     /// The delivery rate, for a controller that requests it ([`Feedback::rate`]).
     pub rate: Option<RateSample>,
@@ -94,7 +94,7 @@ pub struct Acked {
 pub struct RateSample {
     /// Segments per second.
     pub per_second: f64,
-    /// Did the application have less data than the window allowed? Then the path may carry more.
+    /// True if the application had less data than the window allowed. The path may then carry more.
     pub is_limited_by_application: bool,
     /// Segments delivered so far, including selectively acknowledged segments; wrapping.
     pub delivered: u32,
@@ -116,12 +116,12 @@ pub struct Congested {
 /// The measurements that a controller requests from its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// Does each acknowledgement bring an exact round-trip time, as with timestamps?
+    /// True if each acknowledgement must bring an exact round-trip time, as with timestamps.
     pub exact_rtt: bool,
-    /// Does each acknowledgement bring the number of marks, instead of one echo per window (RFC
-    /// 3168)?
+    /// True if each acknowledgement must bring the number of marks, instead of one echo per window
+    /// (RFC 3168).
     pub counted_marks: bool,
-    /// Does each acknowledgement bring the delivery rate?
+    /// True if each acknowledgement must bring the delivery rate.
     pub rate: bool,
 }
 
@@ -130,7 +130,8 @@ pub trait Control: Debug {
     /// The congestion window, segments.
     fn window(&self) -> f64;
 
-    /// The slow-start threshold, segments; infinite before the first loss, or if there is none.
+    /// The slow-start threshold, segments; infinite before the first loss, or for a controller
+    /// without threshold.
     fn threshold(&self) -> f64;
 
     /// Invoked before any data is sent, with the round-trip time of the connection's opening. Only
@@ -160,9 +161,9 @@ pub trait Control: Debug {
     /// flow continues from at least its earlier `window` and `threshold`, in segments.
     fn undone(&mut self, _window: f64, _threshold: f64) {}
 
-    /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were
-    /// known to have left the network (RFC 6582, section 3.2, step 5). A controller whose window
-    /// does not count segments in flight may ignore the call.
+    /// Invoked in recovery, when a partial acknowledgement shows that `by` more segments have left
+    /// the network (RFC 6582, section 3.2, step 5). A controller whose window does not count
+    /// segments in flight may ignore the call.
     fn deflated(&mut self, _by: f64) {}
 
     /// Invoked when the flow continues from `window` segments, after a larger window, for one of

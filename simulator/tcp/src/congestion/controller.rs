@@ -23,9 +23,9 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
-/// Invokes the macro `$then` with the list of this crate's controllers, except Reno, and then the
-/// arguments `$with`. Each entry has the controller's description, module and type, and its
-/// parameters as entered and as checked.
+/// Passes the list of this crate's controllers, except Reno, and the arguments `$with` to the macro
+/// `$then`. Each entry has a description, a module, a type, the entered parameters and the checked
+/// parameters.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {
@@ -93,7 +93,7 @@ impl Debug for Outside {
     }
 }
 
-/// External constants cannot be compared, so a controller equals only its clones.
+/// A controller equals only its clones, because external constants cannot be compared.
 impl PartialEq for Outside {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -174,7 +174,7 @@ fn start(config: &Config) -> Start {
     }
 }
 
-/// Evaluates `$do`, in which `$control` is the running controller, whatever its type.
+/// Evaluates `$do` for a controller of any type. In `$do`, `$control` is this controller.
 macro_rules! each {
     ($controller:expr, $control:ident => $do:expr) => {
         controllers!(arms $controller, $control => $do)

@@ -61,14 +61,15 @@ pub struct CubicSpec {
     /// The fraction of the window that remains after a sign of congestion.
     #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
     pub beta: Option<f64>,
-    /// Whether a reduction of a window below the last peak sets the new peak below this window.
+    /// Whether congestion below the last peak sets the new peak to less than the window at that
+    /// time.
     #[parameter(default = true, source = "RFC 9438, section 4.7.")]
     pub fast_convergence: Option<bool>,
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows as fast as Reno's window once the estimate has
-    /// returned to the last peak.
+    /// Whether the estimate of Reno's window grows by one segment per round trip once it has
+    /// reached the last peak.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
     /// The minimum window after marks.
@@ -99,8 +100,8 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, which HyStart++ watches.
     Watched(HyStart),
-    /// Slow start without HyStart++. When it ends, the curve begins at its plateau (K = 0), which
-    /// is the window at that time.
+    /// Slow start without HyStart++. The window at its end becomes the plateau, where the curve
+    /// begins (K = 0).
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -184,8 +185,8 @@ impl Cubic {
         self.stage = Stage::Avoidance(curve);
     }
 
-    /// Begins a curve. Figure 2: K = cbrt((W_max - cwnd) / C), negative if the window begins beyond
-    /// its plateau.
+    /// Begins a curve. Figure 2: K = cbrt((W_max - cwnd) / C), negative if the window is above
+    /// W_max.
     fn curve_from(&mut self, now: Time) -> Curve {
         if !matches!(self.stage, Stage::Reduced) {
             self.plateau = self.window;
@@ -194,8 +195,8 @@ impl Cubic {
         Curve { inflection_s: now.secs() + k, previous: now, reno: self.window }
     }
 
-    /// Sections 4.2 to 4.5: raises the window to the estimate of Reno's if the curve is below that,
-    /// and otherwise by a step towards the curve.
+    /// Sections 4.2 to 4.5: raises the window by a step towards the curve. If the curve is below
+    /// Reno's estimated window, raises the window to that estimate instead.
     fn follow(&mut self, curve: &mut Curve, now: Time, segments: f64) {
         curve.reno += self.reno_step(curve.reno) * segments / self.window;
         let after_k = now.secs() - curve.inflection_s;
@@ -214,8 +215,8 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip.
-    /// Despite `beta`, the estimate then has the average of Reno's window.
+    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. This
+    /// growth gives the estimate the average of Reno's window despite `beta`.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -343,9 +344,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w. So w is late by
-            // R and follows W(t). The remaining error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K
-            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning.
+            // Per acknowledgement, the window w grows by (W(t + R) - w) / w, and so follows W(t).
+            // The error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11 segments. The
+            // tolerance is twice that, to include the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -418,8 +419,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is a round trip ahead of the curve, and the last segment takes another, so the
-        // tolerance is two round trips of 0.1 s.
+        // The target is a round trip ahead of the curve, and the last segment takes a round trip.
+        // The tolerance is therefore two round trips of 0.1 s.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -457,7 +458,7 @@ mod tests {
             cubic.lost(&congested(0.0, 500.0));
             run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
             let before = cubic.window();
-            // The acknowledgement before the pause sets when the pause begins.
+            // The pause begins at this acknowledgement.
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0, 1, 0.1) });
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0 + pause_s, 1, 0.1) });
             assert_eq!(cubic.window(), before);
@@ -530,9 +531,8 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // In the Reno region, which has the first line, the tables have 1.2 / sqrt(p). Section
-            // 4.3 has sqrt(1.5 / p), which is 2 % more. A cycle has 26 round trips, so one round
-            // trip is another 4 %.
+            // For the first line, in the Reno region, the tables have 1.2 / sqrt(p). Section 4.3
+            // has sqrt(1.5 / p), which is 2 % more. One of a cycle's 26 round trips is another 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }

@@ -12,7 +12,7 @@ pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) 
     (window + step, f64::from(newly) - step)
 }
 
-/// The arithmetic of a controller's window. Windows are real; their integer part limits sending.
+/// The rounding of a controller's windows. The integer part of a window limits sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// Nothing is rounded: the RFCs count bytes.

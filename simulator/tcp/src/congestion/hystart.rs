@@ -87,8 +87,8 @@ impl HyStart {
     }
 }
 
-/// RttThresh: growth slows when a round's minimum round-trip time exceeds the previous round's by
-/// at least this.
+/// RttThresh: the rise of the minimum round-trip time, from one round to the next, that slows
+/// growth.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use fairwire_core::Time;
 
-    /// A round of 10 acknowledgements, the first of which ends the previous round. Returns the
+    /// Acknowledges 10 segments; the first acknowledgement ends the previous round. Returns the
     /// growth of the window.
     fn round(hystart: &mut HyStart, rtt_ms: u64) -> f64 {
         let ack = |i| Acked {
@@ -122,8 +122,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // After a round of 89 ms, the rise must be 11.125 ms; it is 12 ms. The eighth sample shows
-        // it, so the last two acknowledgements count a quarter each.
+        // The rise of 12 ms exceeds an eighth of 89 ms, which is 11.125 ms. The eighth sample shows
+        // the rise, so the last two segments count a quarter each.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -66,8 +66,8 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: u32,
     lowest: u32,
-    /// The minimum delays of the last minutes, the current minute last, in microseconds; [`NONE`]
-    /// if there is none.
+    /// The minimum delay of each of the last minutes, in microseconds, or [`NONE`]. The current
+    /// minute is last.
     base_us: [u32; BASE_HISTORY],
     /// The last delays, in microseconds, in no particular order.
     recent_us: [u32; CURRENT_FILTER],
@@ -75,7 +75,7 @@ pub struct Ledbat {
     next: u8,
 }
 
-/// INIT_CWND, segments: 2, and at most a TCP's initial window (RFC 6817, section 2.5).
+/// INIT_CWND, segments (RFC 6817, section 2.5). A smaller initial window of the flow replaces it.
 const INITIAL_WINDOW: u32 = 2;
 const BASE_HISTORY: usize = 10;
 const CURRENT_FILTER: usize = 4;
@@ -203,8 +203,7 @@ mod tests {
         {
             let before = ledbat.window();
             ledbat.acked(&ack(0, 11, Some(rtt_ms)));
-            // The minimum of four samples counts, so 50 ms stays in the filter for three more
-            // samples.
+            // The delay is the minimum of four samples, so 50 ms counts for three more samples.
             assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
             let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
             assert!((ledbat.window() - expected).abs() < 1e-12);

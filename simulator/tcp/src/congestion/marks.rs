@@ -12,7 +12,7 @@ pub(super) struct MarkedFraction {
 }
 
 impl MarkedFraction {
-    /// `gain` is the weight of a round's marked fraction in alpha.
+    /// Starts at `alpha`. `gain` is the weight of a round's marked fraction.
     pub(super) fn new(alpha: f64, gain: f64) -> Self {
         MarkedFraction { alpha, gain, acked: 0, marked: 0 }
     }

@@ -110,7 +110,7 @@ impl Prague {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Alpha is 1 until the first mark, so this mark halves the window.
+    /// Updates alpha from the first mark on. Until then, alpha is 1.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;

@@ -87,8 +87,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995, section III.C, have 2."
     )]
     pub doubles_every: Option<u32>,
-    /// Whether the queued segments are computed with the minimum round-trip time, as in Linux,
-    /// instead of the current one. The number is then larger, by the ratio of the two times.
+    /// Whether the queueing delay is divided by the minimum round-trip time, as in Linux, instead
+    /// of the current one. The number of queued segments is then larger.
     #[parameter(default = false, source = "Linux; Brakmo and Peterson 1995, section III.B, have false.")]
     pub over_least: Option<bool>,
 }
@@ -143,7 +143,7 @@ impl Vegas {
         self.arithmetic.counted(self.arithmetic.counted(self.window) * (rtt_s - self.base_s) / over_s)
     }
 
-    /// Sections III.B and III.C.
+    /// Adapts the window: sections III.B and III.C.
     fn settle(&mut self, acked: &Acked) {
         let waiting = self.waiting(self.least_s);
         if self.window < self.threshold {
@@ -279,8 +279,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued by the current round-trip time, and 20
-        // (122/100 - 1) = 4.4 by the minimum.
+        // The numbers of queued segments are 20 (1 - 100/122) = 3.6 with the current round-trip
+        // time, and 20 (122/100 - 1) = 4.4 with the minimum.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

@@ -175,8 +175,8 @@ impl Control for Westwood {
         }
     }
 
-    /// The path's capacity (Mascolo and others 2001, section 2) or, with `halves`, half of the
-    /// window in use becomes the threshold, and limits the window.
+    /// Sets the threshold to the path's capacity (Mascolo and others 2001, section 2) or, with
+    /// `halves`, to half of the window. The threshold limits the window.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);

@@ -61,7 +61,7 @@ impl Sender {
         self.counts.repaired += 1;
     }
 
-    /// Counts a timeout, before the timeout changes the sender's state.
+    /// Counts a timeout. Call this before the timeout changes the sender's state.
     pub(super) fn count_timeout(&mut self) {
         self.counts.timeouts += 1;
         if matches!(self.phase, Phase::SynSent { .. }) {

@@ -111,18 +111,18 @@ impl Sender {
         }
     }
 
-    /// Would a loss now belong to a later window than the one last repaired? The acknowledgement
-    /// must cover *more* than everything sent before that repair (RFC 6582, section 3.2):
-    /// duplicates for the next segment may stem from going back N. A scoreboard distinguishes such
-    /// duplicates, so covering everything sent before the repair is enough (RFC 6675, sections 5
-    /// and 5.1).
+    /// True if a loss now would belong to a later window than the last repair. The acknowledgement
+    /// must cover *more* than everything sent before that repair (RFC 6582, section 3.2).
+    /// Otherwise, duplicates for the next segment may stem from going back N. A scoreboard
+    /// distinguishes such duplicates, so covering everything sent before that repair is enough (RFC
+    /// 6675, sections 5 and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
-    /// May duplicates cause a retransmission? They may not if they stem from an earlier
-    /// retransmission. They may if only a mark reduced the window, because nothing was repaired.
+    /// True if duplicates may cause a retransmission: they show a new loss, or only a mark reduced
+    /// the window, so nothing was repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }

@@ -101,13 +101,13 @@ enum Phase {
         is_timed: bool,
     },
     Open,
-    /// Fast recovery. `has_acted`: has NewReno received a partial acknowledgement, or SACK sent the
-    /// rescue?
+    /// Fast recovery. `has_acted`: NewReno has received a partial acknowledgement, or SACK has sent
+    /// the rescue.
     Recovery {
         has_acted: bool,
     },
-    /// RACK-TLP after a timeout. `is_testing`: is it still unknown whether anything was lost
-    /// (F-RTO)? `has_moved`: has anything been acknowledged since the timeout?
+    /// RACK-TLP after a timeout. `is_testing`: whether anything was lost is unknown (F-RTO).
+    /// `has_moved`: something was acknowledged since the timeout.
     Lost {
         is_testing: bool,
         has_moved: bool,
@@ -420,9 +420,9 @@ impl Sender {
         }
     }
 
-    /// Makes the next segment wait for a timeout, because a window between one and two cannot be
-    /// halved (RFC 3168, section 6.1.2). Each later segment that is marked at a window of one
-    /// doubles the wait, as in ns-2.
+    /// Delays the next segment by the retransmission timeout, because a window between one and two
+    /// cannot be halved (RFC 3168, section 6.1.2). Each further mark at a window of one doubles the
+    /// delay, as in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {
@@ -431,7 +431,7 @@ impl Sender {
         }
     }
 
-    /// Records a round-trip time, which ends a back-off unless marks caused it.
+    /// Records a round-trip time, which ends a back-off unless marks caused the back-off.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
         let before = self.rtt.smoothed();
@@ -489,7 +489,7 @@ impl Sender {
         left.saturating_sub(u64::from(self.inflation)).min(MAX_IN_FLIGHT) as u32
     }
 
-    /// Reno, which most flows use, gets only the data that it needs.
+    /// Reports an acknowledgement to the controller, with less data to Reno.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
@@ -535,7 +535,8 @@ impl Sender {
         self.measure_by(acked_to, false, now)
     }
 
-    /// `is_from_before` means that the echoed segment was sent before any retransmission in flight.
+    /// `is_from_before` means that the echoed segment was sent before all retransmissions in
+    /// flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal

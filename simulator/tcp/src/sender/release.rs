@@ -122,7 +122,7 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If it may, a paced flow's next segment leaves a gap later. As in
+    /// True if a segment may leave now. A paced flow's next segment then leaves a gap later. As in
     /// Linux, a window that the host's queue leaves unused does not grow.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {

@@ -160,9 +160,9 @@ impl Sender {
         by_board || self.duplicates >= DUPLICATES
     }
 
-    /// Was the first unacknowledged segment retransmitted, and may it still arrive? This is
+    /// True if the first unacknowledged segment was retransmitted and may still arrive. This is
     /// possible when a repair begins: the previous repair also retransmitted losses among segments
-    /// sent after it began.
+    /// sent after its beginning.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }

@@ -518,8 +518,8 @@ fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
 
 #[test]
 fn the_answered_syn_is_timed_even_if_retransmitted() {
-    // The sender sends `syns` SYNs, at 0, 1 and 3 s. Number `answer` is answered, in the last two
-    // cases after the next SYN was sent.
+    // SYNs leave at 0, 1 and 3 s. Number `answer` of `syns` is answered; in the last two cases, the
+    // answer comes after the next SYN.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {

@@ -29,14 +29,14 @@ enum Answer {
 struct AckNews {
     /// The first unacknowledged segment before the acknowledgement.
     before: u64,
-    /// The segment after the highest that had arrived out of order before the acknowledgement; 0
+    /// One beyond the highest segment that had arrived out of order before the acknowledgement; 0
     /// for none.
     forward: u64,
     is_new: bool,
     /// The last segment sent among those that arrived, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
-    /// Did an original fill the first hole (RFC 3522)? It did if the echo is older than the first
-    /// retransmission since the reduction, or if there was no retransmission.
+    /// True if an original filled the first hole (RFC 3522): the echo is older than the first
+    /// retransmission since the reduction, or there was no retransmission.
     is_original_first: bool,
     /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
     has_original: bool,
@@ -403,7 +403,7 @@ impl Sender {
         self.arm(now); // from now, as in Linux
     }
 
-    /// TLP_process_ack (section 7.4): was the probed tail lost?
+    /// TLP_process_ack (section 7.4): reacts to a loss that the probe repaired.
     fn answer_probe(&mut self, report: &AckNews, acked: u64, now: Time) {
         let Some(Probe { end, is_repeat }) = self.rack().and_then(|rack| rack.probe) else { return };
         if acked < end {
@@ -443,8 +443,8 @@ impl Sender {
         let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
             return;
         };
-        // An acknowledgement restarts the timeout from now. But in Linux the timeout counts from
-        // the first segment if the sender sends now.
+        // As in Linux, the timeout counts from the first segment if the sender sends now.
+        // Otherwise, an acknowledgement restarts the timeout from now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
         // As in Linux, a timeout that has already passed does not bring the probe forward.
@@ -458,8 +458,8 @@ impl Sender {
         (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
     }
 
-    /// Did a segment arrive that was sent before the last transmission of the first unacknowledged
-    /// segment? If so, the unacknowledged segment may still arrive, and is given time.
+    /// True if a segment arrived that was sent before the last transmission of the first
+    /// unacknowledged segment. The unacknowledged segment may then still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)

@@ -36,7 +36,8 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
                 known_in = Some(pipe.rounds);
             }
         }
-        // The baseline is set by the end of the next round; three rounds without growth follow.
+        // The baseline is set within a round. Startup ends after three further rounds without
+        // growth.
         let rounds = pipe.rounds - known_in.expect("the rate is found before startup is left");
         assert!((3..=4).contains(&rounds), "{rate} {propagation_s}: {rounds}");
     }
@@ -50,8 +51,8 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // ProbeRTT need not follow. On the shortest path four segments exceed the bandwidth-delay
-        // product, so RTprop is always observed.
+        // ProbeRTT need not come fourth. On the shortest path four segments exceed the
+        // bandwidth-delay product, so RTprop is always observed.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
@@ -61,10 +62,9 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // ProbeRTT begins ten seconds after RTprop was last observed. This was in the first
-            // cycle at the latest, before a phase at 5/4 left a queue of four segments: three
-            // quanta and one. The phase takes four times as long to build that queue as the link
-            // needs to send it.
+            // RTprop is last observed in the first cycle, before a phase at 5/4 leaves a queue of
+            // four segments: three quanta and one. ProbeRTT begins ten seconds later. At 5/4,
+            // building this queue takes four times its transmission time, or 16 / rate.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -153,8 +153,8 @@ fn bbr3_finds_a_path_that_became_slower_or_faster() {
             (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
-        // The filter keeps two cycles, plus the cycle in which the path changed. A cycle takes
-        // three seconds, a probe of five rounds of 0.2 s, and at most half a second of ProbeRTT.
+        // The old rate leaves the filter after three cycles, each of at most 4.5 s: 3 s, a probe of
+        // five rounds of 0.2 s, and 0.5 s of ProbeRTT.
         pipe.run_until(5.0 + 3.0 * 4.5, &mut bbr);
         let found = bbr.bottleneck_rate() / pipe.rate;
         assert!((found - 1.0).abs() < 0.05, "{factor}: {found}");
@@ -207,8 +207,8 @@ fn ledbat_holds_its_queueing_delay() {
 
 #[test]
 fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
-    // By Alizadeh and others (2010), section 3.4, the link never idles if K > (rate x RTT) / 7.
-    // Here rate x RTT is 100 segments.
+    // Alizadeh and others (2010), section 3.4: the link never idles if the marking threshold K
+    // exceeds (rate x RTT) / 7, here 100 / 7 segments.
     let (mut pipe, mut dctcp) =
         (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), &Start::of(10)));
     pipe.mark_at = 20.0;
@@ -275,8 +275,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // The rates are equal in the fluid model. Integer windows cost the near flow 8 % more, because
-    // its windows are a fifth of the far flow's.
+    // The rates are equal in the fluid model. Integer windows cost the flow of 5 ms 8 % more,
+    // because its windows are a fifth of the other flow's.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

@@ -8,11 +8,10 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// The relative tolerance. Ten packets take as long on an access link as one on the queued link, so
-/// an arrival may coincide with the end of a transmission. In ns-2, the rounding of floats then
-/// decides which comes first, and so which packet a small buffer drops. This shifts the flow
-/// relative to the measured 80 s: by at most 0.08 % of their 140 000 packets, as observed. Without
-/// such a coincidence the results are the same bit for bit.
+/// The relative tolerance. An arrival may coincide with the end of a transmission, because ten
+/// packets take as long on an access link as one on the queued link. In ns-2, the rounding of
+/// floats then decides which packet a small buffer drops. The observed effect is at most 0.08 % of
+/// the 140 000 packets in 80 s. Without such a coincidence the results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
 /// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
@@ -28,7 +27,7 @@ fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u6
     ((path.delivered - before.0) as f64 * 552.0 * 8.0 / 80.0, path.drops - before.1, timeouts)
 }
 
-/// Compares each row with the simulation: buffer, window, and ns-2's throughput and drops. The
+/// Compares the simulation with each row: buffer, window, ns-2's throughput and ns-2's drops. The
 /// timer runs out only for Reno with several losses in a window.
 fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
     for &(buffer, window, expected_bps, expected_drops) in rows {
@@ -104,9 +103,9 @@ fn sack_has_the_losses_of_ns2() {
     );
 }
 
-/// The number of packets that a NewReno flow sends within 200 s, if the link loses each with
-/// `probability`. For ns-2, the trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno
-/// drop 200 0.2` shows this number; NUMBERS are the packets in `lost`.
+/// Returns the number of packets that a NewReno flow sends within 200 s, if the link loses each
+/// with `probability`. ns-2's number is in the trace of `ns proof/bench/few-losses.tcl 100000
+/// "NUMBERS" Newreno drop 200 0.2`; NUMBERS are the packets in `lost`.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

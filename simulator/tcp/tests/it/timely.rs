@@ -87,8 +87,8 @@ fn three_losses_at_the_end_are_repaired_after_the_probe() {
 
 #[test]
 fn a_needless_probe_costs_no_window() {
-    // Acknowledgements of the last segments are late. The probe therefore arrives twice, which
-    // DSACK reports.
+    // The last acknowledgements are late. The probed segment therefore arrives twice, which DSACK
+    // reports.
     let config = Arc::new(Config { initial_window: 10, ..today() });
     let late = |n| vec![if n > 3 { Duration::from_ms(140) } else { Duration::ZERO }];
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).ack_fate(late);
@@ -182,8 +182,8 @@ fn duplicates_cost_no_throughput() {
 
 #[test]
 fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
-    // One packet in 200 is late by a round trip, which DSACK or the echo of the packet's original
-    // reveals.
+    // One packet in 200 is late by `late_ms`. DSACK or the echo of the packet's original reveals
+    // this.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {
             if n % 200 == 199 { vec![Duration::from_ms(late_ms)] } else { none() }
@@ -193,7 +193,7 @@ fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
         path.run_until(at(20_000));
         assert_eq!((path.drops, path.sender.loss_counts().timeouts), (0, 0));
         let share = path.delivered as f64 / (20.0 * 10e6 / (1488.0 * 8.0));
-        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms. The loss of
+        // A cut to half lasts at most 70 ms of the 238 ms that 200 packets take. The loss of
         // throughput is less than 0.15.
         assert!(share > 0.85, "{late_ms} ms: {share}");
     }

@@ -29,7 +29,7 @@ impl Ceiling {
         }
     }
 
-    /// Takes over the savings of `before`.
+    /// Takes over the unused bursts of `before`.
     pub(super) fn inherit(&mut self, before: &Ceiling) {
         self.paid.idle_until(before.paid.free_at());
         if let (Some(own), Some(before)) = (&mut self.peak, &before.peak) {

@@ -35,8 +35,8 @@ pub trait Maker: Any + Send {
     /// Makes the discipline of the leaf at `place`, the same at every call.
     fn make(&self, place: usize) -> Box<dyn Discipline>;
 
-    /// From now on, [`make`](Self::make) makes at `place` what `fresh` makes at `from`. Returns
-    /// false if that is impossible.
+    /// Makes later calls of [`make`](Self::make) for `place` return what `fresh` makes for `from`.
+    /// Returns false if that is impossible.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
 }
 
@@ -54,8 +54,8 @@ impl<F: Fn(usize) -> Box<dyn Discipline> + Send + 'static> Maker for F {
 ///
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
-/// 6(2), 1998). If n leaves demand more, each gets 1/(n + 1) of the pool, and as much stays free
-/// for a leaf that was idle. No leaf loses packets to make room for another: beyond its leaf's
+/// 6(2), 1998). If n leaves demand more, each gets 1/(n + 1) of the pool. The rest stays free for a
+/// leaf that was idle. No leaf loses packets to make room for another. If a leaf is at its
 /// threshold, an arrival pushes out packets of that leaf, or is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {

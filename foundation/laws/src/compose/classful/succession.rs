@@ -15,7 +15,7 @@ impl Classful {
         for (class, &next) in (0..).zip(kept.classes) {
             let (Some(was), Some(is)) = (before.tree.place(class), self.tree.place(next)) else { continue };
             let (was, is) = (was + 1, is + 1);
-            // Only the first of several merged classes is inherited.
+            // Of several merged classes, only the first is inherited.
             if core::mem::replace(&mut has_heir[is], true) {
                 continue;
             }

@@ -20,7 +20,7 @@ pub struct Classful {
     pub(super) tree: ClassTree,
     /// The node of the default leaf.
     default: usize,
-    /// The root, and the class of place p at p + 1.
+    /// The root at index 0, then the class of place p at p + 1.
     pub(super) nodes: Box<[Node]>,
     pub(super) backlog: Backlog,
     /// Leaves that became empty since the last poll, and have not been polled while idle.
@@ -28,7 +28,7 @@ pub struct Classful {
     /// The number of the current poll. Nodes without a packet to send note it in `in_vain`.
     request: u64,
     pool: Option<Pool>,
-    /// The terms of the classes and of the tree, if all leaves are built from the start.
+    /// The terms of the classes and of the tree; `None` with a maker or after `adopt`.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Box<dyn Maker>>,
     /// Existing leaves that the maker built.
@@ -94,8 +94,8 @@ impl Classful {
         }
     }
 
-    /// This tree, in which `maker` builds each [later](Inner::Later) leaf with its first packet.
-    /// This allocates once per leaf, and suits thousands of leaves of which few are ever busy.
+    /// This tree, in which `maker` builds each [later](Inner::Later) leaf when its first packet
+    /// arrives. Each build allocates, which suits thousands of leaves of which few are ever busy.
     ///
     /// A leaf behaves like one that existed from the start, but [`drain`](Discipline::drain) does
     /// not poll it first.
@@ -104,9 +104,9 @@ impl Classful {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// This tree, with the packets of `class` in the leaves below it. The upper half of the flow
-    /// hash names a packet's host, and so its leaf. Two hosts may share a leaf. No effect unless
-    /// all children of the class are leaves.
+    /// This tree, in which the packets of `class` enter the leaves below that class by host. The
+    /// upper half of the flow hash is the host. Two hosts may share a leaf. No effect unless all
+    /// children of the class are leaves.
     #[must_use]
     pub fn by_host(mut self, class: u32) -> Self {
         if let Some(at) = self.tree.place(class).map(|place| place + 1) {
@@ -128,19 +128,19 @@ impl Classful {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// This tree, limited to `leaves` (at least 1) of the leaves that its maker built, besides
-    /// backlogged ones. Before another leaf is built, a leaf that is empty and long unused is
+    /// This tree, which keeps at most `leaves` (at least 1) of the leaves that its maker built, or
+    /// more if backlogged. Before another leaf is built, a leaf that is empty and long unused is
     /// released. Its next packet builds it again, in its first state.
     ///
-    /// The clock algorithm picks the leaf: each round releases the leaves without a packet since
-    /// their last inspection. A search inspects at most 16 leaves and may release none, so a
-    /// sixteenth more may exist. The default leaf is never released.
+    /// The clock algorithm inspects leaves in turn, and releases a leaf without a packet since its
+    /// last inspection. A search inspects at most 16 leaves and may release none, so a sixteenth
+    /// more may exist. The default leaf is never released.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
     }
 
-    /// The number of leaves that the maker built.
+    /// The number of existing leaves that the maker built.
     pub fn leaves_made(&self) -> usize {
         self.made.len()
     }
@@ -262,7 +262,8 @@ impl Classful {
         }
     }
 
-    /// Polls the leaves that became empty, because some laws must know that a poll found no packet.
+    /// Polls the leaves that became empty, because some disciplines must know that a poll found no
+    /// packet.
     fn poll_idle(&mut self, now: Time, signals: &mut dyn Signals) {
         self.first_poll.get_or_insert(now);
         while let Some(at) = self.emptied.pop() {
@@ -296,8 +297,8 @@ impl Classful {
         None
     }
 
-    /// Puts off all children of `at` that cannot send yet, in one pass: polling and searching for
-    /// each would take quadratic time.
+    /// Sets `not_before` of all children of `at` that cannot send yet. One pass avoids the
+    /// quadratic time of a poll and a search for each.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -338,7 +339,7 @@ impl Classful {
             let priority = candidate.priority;
             let since = match &candidate.guarantee {
                 Some(due) if !is_over => u128::from(due.free_at().ns()),
-                // A class that had no packet for the excess is owed none of it.
+                // A class is owed no excess for the time when it had no packet.
                 _ => candidate.tag.max(node.clocks[priority]),
             };
             let rank = Rank { is_over, priority, since, node: child };
@@ -446,7 +447,7 @@ impl Discipline for Classful {
         }
     }
 
-    /// O(classes) in addition to the packets returned.
+    /// Takes O(classes) in addition to the packets returned.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {
@@ -470,8 +471,8 @@ impl Control for Classful {
     }
 
     /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
-    /// tree is looked up in the default leaf. Bytes that a class has sent beyond its turn also
-    /// count at the new weight: a class whose weight grows need not wait for its old debt.
+    /// tree is looked up in the default leaf. The new weight also applies to bytes that the class
+    /// has already sent beyond its turn. So a class whose weight grows waits less.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

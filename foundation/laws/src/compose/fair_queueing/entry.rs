@@ -132,7 +132,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 }
 
 impl CheckedEntry {
-    /// `rng` decides which of several longest queues makes room.
+    /// Builds the discipline; `rng` chooses among equally long queues to make room.
     pub(crate) fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),

@@ -15,23 +15,23 @@
 //! # State and cost
 //! 172 bytes per packet of buffer, plus the buffer's own. O(log n) per packet, amortised, with n
 //! the larger of two numbers: the backlogged queues, and the idle flows whose potentials are ahead
-//! of the system potential. A packet during which k idle flows are forgotten pays for all k. When
-//! the link goes idle, all are forgotten in O(1).
+//! of the system potential. If a packet causes k idle flows to be forgotten, it pays for all k.
+//! When the link goes idle, all flows are forgotten in O(1).
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
 //! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
 //!
 //! # Where we differ
-//! - It is not the published algorithm. The paper gives each flow a rate beforehand, and a frame a
-//!   length in time. Here a flow has a weight, and a frame a length in bytes per weight. A flow's
-//!   rate is its share of the link among the flows that an ideal server (GPS) would be serving.
-//! - So the system potential costs O(log n), amortised, instead of O(1) per packet.
+//! - This is not the published algorithm. The paper gives each flow a rate beforehand; a frame is a
+//!   time. Here each flow has a weight; a frame is a number of bytes per weight. A flow's rate is
+//!   its share of the link among the flows that an ideal server (GPS) would be serving.
+//! - Therefore the system potential costs O(log n) per packet, amortised, instead of O(1).
 //! - A queue has one potential, which a packet takes on at the head, not at arrival. Otherwise a
 //!   flow would pay for packets that are pushed out. For the same reason the queues that start
 //!   within each frame are counted, not the packets that cross its end.
 //! - If a packet is longer than the quantum times the weight, its queue may start several frames
-//!   ahead. Later frames than the seventh are counted as the seventh, which harmlessly ends late.
+//!   ahead. Frames after the seventh count as the seventh, which then ends late without harm.
 //! - As many idle flows are remembered as the buffer holds packets, but at least 1024. Beyond that,
 //!   the flow with the least potential is forgotten, and may start from the system potential again.
 //! - Within a packet, the system potential advances with the clock, at most by the packet's length.

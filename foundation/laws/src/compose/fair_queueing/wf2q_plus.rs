@@ -13,8 +13,8 @@
 //! # State and cost
 //! 204 bytes per packet of buffer, plus the buffer's own. O(log n) per packet, amortised, with n
 //! the larger of two numbers: the backlogged queues, and the idle flows whose tags are ahead of
-//! virtual time. A packet during which k idle flows are forgotten pays for all k. When the link
-//! goes idle, all are forgotten in O(1).
+//! virtual time. If a packet causes k idle flows to be forgotten, it pays for all k. When the link
+//! goes idle, all flows are forgotten in O(1).
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN

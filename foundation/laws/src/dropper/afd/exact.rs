@@ -219,7 +219,7 @@ impl Sent {
     }
 }
 
-/// The elephant trap: the recent traffic of each flow in it.
+/// The elephant trap: a table of flows with their recent traffic.
 #[derive(Debug)]
 pub struct Elephants {
     trap: Trap,
@@ -261,13 +261,13 @@ impl Elephants {
     #[cold]
     fn turn(&mut self, now: Time) {
         let passed = now.since(self.began).ns() / self.trap.age_period.ns();
-        // Periods are compared over short distances, so the low bits suffice.
+        // Only nearby periods are compared, so the low bits suffice.
         self.period = self.period.wrapping_add(passed as u32);
         self.began += self.trap.age_period * passed;
     }
 
-    /// Moves the hand one step backwards, and removes the flow there if it was present for the
-    /// entire last period and sent next to nothing.
+    /// Moves the hand one step backwards, and removes the flow there if that flow was present for
+    /// the entire last period but sent next to nothing.
     #[inline]
     fn step(&mut self) {
         let next = if self.hand == 0 { self.flows.len() } else { self.hand };
@@ -275,7 +275,7 @@ impl Elephants {
         self.hand = place;
         let sent = self.flows.value_mut(place);
         sent.turn(self.period);
-        // A flow with traffic from before the last period has been here ever since.
+        // A flow that sent before the last period was in the table throughout that period.
         let was_here = sent.total > sent.this.saturating_add(sent.last);
         if was_here && f64::from(sent.last) < self.trap.age_threshold {
             self.flows.remove(place);

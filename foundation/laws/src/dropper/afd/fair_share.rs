@@ -44,8 +44,8 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum of m_fair to `most`, and scales m_fair by the same factor: with longer
-    /// packets, all counts of the sample grow together.
+    /// Sets the maximum of m_fair to `most`, and scales m_fair in proportion. Longer packets
+    /// increase all counts of the sample alike.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -97,8 +97,8 @@ impl FairShare {
         }
     }
 
-    /// Takes all due steps at once. From the second step on the queue does not change, so each step
-    /// adds the same amount. Clamping the sum then has the same effect as clamping each step.
+    /// Takes all due steps at once. From the second step on the queue is constant, so each step
+    /// adds the same amount. So it is enough to clamp the sum instead of each step.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

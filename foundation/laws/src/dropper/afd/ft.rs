@@ -1,31 +1,31 @@
 //! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! Works as AFD-SB, but keeps only each flow's count of samples. When a sample must make room, it
-//! draws a few flows at random. It chooses one of them in proportion to their counts, and deducts
-//! one from that count.
+//! Works as AFD-SB, but keeps only each flow's count of samples. To make room for a new sample,
+//! AFD-FT picks a few flows at random. It chooses one of them in proportion to their counts, and
+//! deducts one from that count.
 //!
 //! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It is here for comparison. All flows enter the drawn set equally often, however many samples
-//! they have. So fast flows lose too few samples, appear faster than they are, and get less than
-//! their fair share. [AFD-NFT](super::nft) has the same state without that bias.
+//! AFD-FT is here for comparison. All flows are picked equally often, however many samples they
+//! have. So fast flows lose too few samples, appear faster than they are, and get less than their
+//! fair share. [AFD-NFT](super::nft) has the same state without that bias.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
-//! where b is the number of samples, and b/4 in the paper's traces. One draw and one look-up per
-//! arrival. A sampled arrival takes s + 1 further draws and O(s^2) comparisons, where s is
-//! `set_size`.
+//! where b is the number of samples, and b/4 in the paper's traces. One random number and one
+//! look-up per arrival. A sampled arrival takes s + 1 further random numbers and O(s^2)
+//! comparisons, where s is `set_size`.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003: "Single data structure" and figure 4.
 //!
 //! # Where we differ
-//! - With at most `set_size` flows the set is all of them.
-//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. In
-//!   bytes it loses the mean size of its samples: individual sizes are not stored.
+//! - If there are at most `set_size` flows, all are picked.
+//! - The flow that loses a sample is chosen by numbers of samples, even if counts are in bytes. In
+//!   bytes this flow loses its samples' mean size: individual sizes are not stored.
 //! - The differences of `afd-sb` apply, too.
 //!
 //! # Example

@@ -1,10 +1,10 @@
-//! AFD: approximate fair dropping. This module has the code that its four forms share. The forms
-//! differ only in their [`Meter`].
+//! AFD: approximate fair dropping. The four forms of AFD share this module's code. They differ only
+//! in their [`Meter`].
 //!
-//! A flow that sends at r_i is dropped with probability d_i = max(0, 1 - r_fair / r_i), so it gets
-//! min(r_i, r_fair). Counts represent rates: m_i, the amount of flow i in a record of recent
-//! arrivals, represents r_i, and m_fair represents r_fair. A [controller](fair_share) adjusts
-//! m_fair to keep the queue at a target.
+//! Packets of flow i, which sends at r_i, are dropped with probability d_i = max(0, 1 - r_fair /
+//! r_i). So the flow gets min(r_i, r_fair). Counts represent rates. m_i, the amount of flow i in a
+//! record of recent arrivals, represents r_i; m_fair represents r_fair. A [controller](fair_share)
+//! adjusts m_fair to keep the queue at a target.
 //!
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003.
@@ -42,8 +42,7 @@ pub trait Meter: Send + 'static {
     /// effect.
     fn most(&self) -> f64;
 
-    /// Takes over the parameters of `fresh`; returns false if they would change the shape of its
-    /// tables.
+    /// Takes over the parameters of `fresh`. Returns false if they need tables of another shape.
     fn retune(&mut self, fresh: &Self) -> bool;
 
     /// Shows gauges; amounts are in `unit`.
@@ -69,8 +68,8 @@ pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
     powers: Powers,
-    /// The maximum of m_fair as a multiple of the meter's `most`: 1 / (the least weight), or up to
-    /// twice that after a weight has changed.
+    /// The maximum of m_fair, divided by the meter's `most`. It is 1 / (the least weight); after a
+    /// weight has changed, it may be up to twice that.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -79,7 +78,7 @@ pub struct Afd<M> {
 }
 
 impl<M: Meter> Afd<M> {
-    /// An AFD that knows flows by `meter` and draws from `rng`.
+    /// An AFD that measures flows with `meter` and takes random numbers from `rng`.
     pub fn new(config: &Config, meter: M, rng: Rng) -> Self {
         let reach = config.weights.distinct()[0].recip();
         let fair = FairShare::new(config.control, meter.most() * reach);
@@ -135,7 +134,8 @@ impl Powers {
     }
 }
 
-/// d_i: the probability of a drop for a flow on record with `count`, if `fair` is its fair count.
+/// d_i: the probability that a packet is dropped if its flow has `count` on record and `fair` is
+/// the fair count.
 ///
 /// ```
 /// use fairwire_laws::dropper::afd::drop_probability;
@@ -166,7 +166,7 @@ impl<M: Meter> Dropper for Afd<M> {
 
     #[inline]
     fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // `packet` has left the buffer, but the queue at each step due before now includes it.
+        // The steps made here were due while `packet` was in the buffer, so `queue` includes it.
         let queue = self.measure.of(buffer.backlog()) + f64::from(self.measure.size(packet.len));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
@@ -208,9 +208,9 @@ pub struct Shared {
     /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
     /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. With the
-    /// default this is twice the fair rate, at which a responsive flow does not stay. PIE's 0.1
-    /// (RFC 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 % above
-    /// their fair rate.
+    /// default this is twice the fair rate, which a responsive flow does not sustain. PIE's 0.1
+    /// (RFC 8033, section 5.1) applies to an entire queue; here it would drop packets of flows 11 %
+    /// above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
@@ -243,7 +243,7 @@ pub struct Shared {
     /// The time between two steps of the fair rate.
     ///
     /// The limit of 1/20 is ours: on fast links a buffer fills or drains in less than 6.25 ms. Half
-    /// of `age_period` is as in the vendor's profiles.
+    /// of `age_period` is as in Cisco's profiles.
     #[parameter(
         unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
         min = "1 us",
@@ -305,8 +305,8 @@ impl Samples {
         Ok((queue, common, Sampling { samples, probability: sampling, typical }))
     }
 
-    /// Bytes of the table of counts. It has an entry for each sample: all may belong to different
-    /// flows.
+    /// Bytes of the table of counts. It has an entry for each sample, since each sample may belong
+    /// to a different flow.
     pub(super) fn table_bytes(&self) -> u64 {
         memory::count(self.samples, 1000) * memory::BUCKET
     }
@@ -317,7 +317,7 @@ pub(super) struct Given<'a> {
     pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
-    /// The maximum default of `interval`.
+    /// The default of `interval` is at most this.
     pub longest: Duration,
 }
 

@@ -2,9 +2,8 @@
 //!
 //! # What it does
 //! Works as AFD-SB, but keeps only the number of each flow's samples. When a new sample needs room,
-//! a flow of a small, randomly drawn set loses one. Within the set, flows are drawn in proportion
-//! to their numbers of samples. After u losses, a small fraction of the set's samples, another set
-//! is drawn.
+//! a flow of a small, randomly drawn set loses one. Within the set, a flow is drawn in proportion
+//! to its number of samples. The set is replaced after u losses, a small fraction of its samples.
 //!
 //! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
@@ -128,7 +127,7 @@ impl Spec {
 /// costs the square of its size.
 const MAX_IN_SET: usize = 64;
 
-/// S: a few flows, drawn at random, that lose samples for a while.
+/// S: a few randomly drawn flows that lose samples until another set replaces them.
 #[derive(Debug)]
 pub struct FlowSet {
     size: u32,
@@ -184,7 +183,8 @@ impl FlowSet {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
     }
 
-    /// The index in the set of the flow that owns the `nth` of the set's samples, from 0.
+    /// The index in the set of the flow that owns sample `nth`, with all samples of the set
+    /// numbered from 0.
     #[inline]
     fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
         let mut at = 0;
@@ -198,8 +198,8 @@ impl FlowSet {
         }
     }
 
-    /// Removes from the set the flow at index `at`, which has left the table of counts. The table's
-    /// last flow, from place `flows`, has taken its place.
+    /// Removes the flow at index `at` from the set, after its removal from the table of counts. The
+    /// table's last flow has moved from place `flows` to the freed place.
     fn leave(&mut self, at: usize, flows: usize) {
         let gone = self.places[at];
         self.len -= 1;

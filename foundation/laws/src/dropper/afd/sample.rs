@@ -59,7 +59,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Starts without samples, with room for `capacity`, which may all be of different flows.
+    /// Empty counts with room for `capacity` samples, even if each is of a different flow.
     pub fn new(capacity: u32) -> Self {
         Counts { flows: FlowTable::new(capacity as usize), samples: 0, size: 0 }
     }
@@ -87,7 +87,7 @@ impl Counts {
         self.flows.memory()
     }
 
-    /// Each flow, by place, with the number of its samples and their size.
+    /// Each flow in order of place, with the number and the total size of its samples.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, u32, u64)> {
         self.flows.iter().map(|(flow, tally)| (flow, tally.samples(), tally.size()))
     }

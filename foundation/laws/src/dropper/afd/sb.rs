@@ -3,14 +3,13 @@
 //! # What it does
 //! Keeps a random sample of recent arrivals, the shadow buffer. Each flow's packets are dropped
 //! with the probability that brings the flow down to the fair rate: d_i = max(0, 1 - m_fair / m_i),
-//! where flow i has m_i of the samples. m_fair follows the queue.
+//! where flow i has m_i of the samples. A controller adjusts m_fair to keep the queue at a target.
 //!
 //! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! One first-come-first-served queue provides nearly max-min fair rates, with state in proportion
-//! to the few fast flows: most slow flows are not in the sample. AFD-FT and AFD-NFT approximate
-//! this design.
+//! One first-come-first-served queue provides nearly max-min fair rates. Few flows need state: most
+//! slow flows are not in the sample. AFD-FT and AFD-NFT approximate this design.
 //!
 //! # State and cost
 //! 16 bytes for each of the b samples, and at most 32 bytes, index included, for each flow in the
@@ -25,9 +24,9 @@
 //! - Gains, frequency, target and p are those of the companion paper, "Approximate fairness through
 //!   differential dropping", CCR 33(1), 2003, as public implementations quote it.
 //! - m_fair is kept from 0 to b. It starts at b, so no packet is dropped before a queue has built.
-//!   With weights below 1, the maximum is b divided by the least weight. In bytes, the size of b
-//!   typical packets replaces b, or the sampled amount if that is more. When the sampled amount
-//!   changes this maximum, m_fair changes in proportion.
+//!   With weights below 1, the maximum is b divided by the least weight. In bytes, b is replaced by
+//!   the size of b typical packets or of all samples, whichever is more. When the samples change
+//!   this maximum, m_fair changes in proportion.
 //! - The controller has no timer: it catches up when a packet arrives or leaves.
 //! - A sampled packet counts as at most 65535 bytes.
 //!

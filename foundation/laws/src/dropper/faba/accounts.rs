@@ -87,13 +87,13 @@ impl Accounts {
         self.buckets.len()
     }
 
-    /// Are there no buckets?
+    /// True if there are no buckets.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// Is there no room for another bucket?
+    /// True if there is no room for another bucket.
     pub fn is_full(&self) -> bool {
         self.buckets.is_full()
     }
@@ -144,7 +144,7 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// An integer exceeds T/N if and only if it exceeds T/N rounded down.
+    /// True above the bucket's height. Tokens are integers, so rounding T/N down changes nothing.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -158,8 +158,8 @@ impl Accounts {
         }
     }
 
-    /// The amount to move to or from `bucket`, which was just drawn: `chunk`. If draws are uniform,
-    /// it is multiplied by the bucket's weight over the mean weight.
+    /// The amount to move to or from the drawn `bucket`: `chunk`. With weights and uniform draws,
+    /// it is `chunk` times the bucket's weight over the mean weight.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {

@@ -47,16 +47,16 @@
 //! - A packet that cannot enter gets no bucket.
 //! - With `free_below` no packet is dropped while the queue is short, as below RED's `min_th` (S.
 //!   Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
-//!   ToN 1(4), 1993, section IV). By the paper's law a flow has T/N tokens however short the queue.
-//!   N also counts flows of a single packet. So a flood from random sources would starve a TCP flow
+//!   ToN 1(4), 1993, section IV). In the paper a flow has T/N tokens however short the queue is. N
+//!   also counts flows of a single packet. So a flood from random sources would starve a TCP flow
 //!   on a link with free capacity.
 //! - Below `free_below`, packets pay if their flow has tokens; other packets are lent tokens and
 //!   get no bucket. Departures repay the loan before they fill buckets. Buckets, pool and queue sum
 //!   to T plus the loan.
 //! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
 //! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
-//! - Weights are integers too, in units of 2^-39 of the heaviest. Heights and portions are rounded
-//!   to 2^-20 token.
+//! - Weights are integers too, in units of 2^-39 of the greatest weight. Heights and portions are
+//!   rounded to 2^-20 token.
 //!
 //! # Example
 //! ```toml
@@ -118,10 +118,10 @@ pub struct Spec {
     /// Whether each flow or each class has a bucket.
     #[parameter(is = role::SHARE_BETWEEN, default = Share::Flows, source = "Section 6.2.")]
     pub share_between: Option<Share>,
-    /// The weights of flows by class, or of the classes.
+    /// The weights by class.
     ///
-    /// The paper's gamma: the weight of each flow of a class, or of the entire class if each class
-    /// has one bucket.
+    /// The paper's gamma: the weight of each flow of the class, or of the entire class if each
+    /// class has one bucket.
     #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// How weights govern the dealing of tokens.
@@ -154,7 +154,8 @@ pub struct Spec {
     pub idle_refill: Option<bool>,
     /// The backlog up to which every packet enters.
     ///
-    /// A flow without tokens is lent them. The paper has no such threshold. See *Where we differ*.
+    /// Packets of a flow without tokens borrow them. The paper has no such threshold. See *Where we
+    /// differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }
@@ -234,7 +235,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The weights and their maximum, which is at least 1, the weight of an unlisted class.
+    /// The weights, and the greatest of them. This is at least 1, the weight of unlisted classes.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
         Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
@@ -253,7 +254,7 @@ pub struct Faba {
     config: Config,
     rng: Rng,
     accounts: Accounts,
-    /// The bucket of the arrival being judged, kept to charge it without a second lookup.
+    /// The bucket of the arrival being judged, stored so that charging needs no second lookup.
     arrival: usize,
     is_lent: bool,
     /// The tokens lent to packets and not yet repaid, in units of 2^-20 token.
@@ -262,7 +263,7 @@ pub struct Faba {
     moves: u64,
     /// Departures at which sigma/Q + 1 was above two; the paper considers them rare (section 5.2).
     above_two: u64,
-    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    /// True if the link has gone idle since the last arrival whose flow had a bucket.
     was_idle: bool,
 }
 
@@ -351,7 +352,7 @@ impl Faba {
             self.lent += price;
             return;
         }
-        // Push-outs may have refilled buckets, and moved or deleted the arrival's.
+        // Push-outs may have refilled buckets, and so moved or deleted the arrival's bucket.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
         } else {
@@ -502,7 +503,7 @@ impl Dropper for Faba {
         }
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
-        // From these totals a sampler can compute the mean since its previous sample.
+        // From these totals a sampler can compute moves per departure since its previous sample.
         probe.gauge("departures", Unit::Packets, self.departures as f64);
         probe.gauge("moves", Unit::One, self.moves as f64);
         probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);

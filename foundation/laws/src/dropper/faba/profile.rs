@@ -81,22 +81,22 @@ impl Profile {
 }
 
 impl Profile {
-    /// Does a packet surely pass if its flow's bucket of `height` holds `tokens`, a number above
-    /// zero? If false, [`probability`](Self::probability) decides, which needs a division.
+    /// True if a packet surely passes when its flow's bucket of `height` holds `tokens`, a number
+    /// above zero. If false, [`probability`](Self::probability) decides, which needs a division.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
     }
 
-    /// A packet surely passes if its flow's bucket of `height` holds more tokens than this.
+    /// The number of tokens in a bucket of `height` above which a packet surely passes.
     #[inline]
     pub(crate) fn safe(&self, height: i64) -> i64 {
         // Adding one outweighs rounding the knee down.
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Judges a packet whose flow has a bucket of `height` with `tokens`, above zero. Draws only if
-    /// neither verdict is certain.
+    /// Judges a packet whose flow has a bucket of `height` with `tokens`, above zero. Takes a
+    /// random number only if neither verdict is certain.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use fairwire_core::Seed;
 
-    /// A few units in the last place of numbers near 1.
+    /// The tolerance for rounding: a few units in the last place near 1.
     const ROUNDING: f64 = 1e-15;
 
     #[test]

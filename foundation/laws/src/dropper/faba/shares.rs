@@ -7,19 +7,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{Rng, SetWeightError, Weight};
 
-/// Weights are integers, in units of 2^-39 of the heaviest, so their sum is exact: 2^24 of them add
-/// up to at most 2^63.
+/// The greatest weight. Weights are integers in units of 2^-39 of the greatest, so their sum is
+/// exact: 2^24 of them add up to at most 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
-/// The weight (gamma) of each bucket by its place, and their sum, in parts of 2^-39 of the heaviest
-/// weight.
+/// The weights (gamma) of the buckets, by place, and their sum. Both are in parts of 2^-39 of the
+/// greatest weight.
 #[derive(Debug)]
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
     /// The maximum number of parts of a bucket, so that `sum` cannot overflow.
     max_parts: u64,
-    /// Has a weight been changed? Then buckets may still have parts of an old weight.
+    /// True if a weight has been changed: buckets may then still have parts of an old weight.
     has_changed: bool,
     parts: Vec<u64>,
     sum: u64,
@@ -129,8 +129,8 @@ impl Shares {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// The tokens to move: all of `chunk` after a draw in proportion to weight, or gamma_i /
-    /// mean(gamma) of `chunk` after a uniform draw.
+    /// The tokens to move. After a draw in proportion to weight, this is `chunk`. After a uniform
+    /// draw, it is `chunk` times gamma_i / mean(gamma).
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {
@@ -191,7 +191,7 @@ impl Sums {
         }
     }
 
-    /// The first place with a prefix sum above `mark`, which must be below the total.
+    /// The first place whose prefix sum exceeds `mark`. `mark` must be below the total.
     fn place(&self, mut mark: u64) -> usize {
         let (mut at, mut step) = (0, self.tree.len() - 1);
         while step > 0 {
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn draws_below_a_large_n_are_uniform() {
-        // n is three quarters of 2^64: remainders modulo n would fall into the first third twice as
-        // often.
+        // n is three quarters of 2^64. Remainders modulo n would be twice as frequent below n / 3
+        // as above.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

@@ -19,7 +19,7 @@ pub const TOKEN: i64 = 1 << 20;
 /// that were given T, T/2, T/3 and so on hold less than 18 T.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
-/// More buckets and their index would take over half a gigabyte.
+/// The maximum number of buckets. More would take over half a gigabyte, index included.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 /// The parts that sum to T, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! The classes of hierarchical FABA.
 //!
-//! Siblings whose weights lie between the same two powers of two form a group. On its parent's
-//! line, each active child has a segment as long as the greater power. To choose a child in exact
-//! proportion to weight, a draw picks a random point on the line. It is repeated if the point lies
-//! beyond the child's weight within its segment: fewer than two draws on average. The flows of a
-//! class form one more group, and take turns in a ring.
+//! Siblings whose weights lie between the same two powers of two form a group. Each class has a
+//! line, on which each active child has a segment as long as the greater power. A draw picks a
+//! random point on the line. A point beyond the child's weight within its segment is drawn again.
+//! The choice is exactly in proportion to weight, with fewer than two draws on average. The flows
+//! of a class form one more group, and take turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact: 2^20
-/// classes of weight 10^6 sum to below 2^63. The line of a draw, at most twice as long, stays below
+/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact. 2^20
+/// classes of weight 10^6 sum to below 2^63. `Class::line`, at most twice the sum, stays below
 /// 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
@@ -36,7 +36,7 @@ struct Class {
     sum: u64,
     /// One over W.
     per_weight: f64,
-    /// The length of the line of a draw: from W to 2 W.
+    /// The length of the line on which a draw picks a point: W to 2 W.
     line: u64,
     parent: u32,
     group: u32,
@@ -91,7 +91,7 @@ impl Classes {
         Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
     }
 
-    /// Classes other than the root with active flows below them.
+    /// The number of classes, without the root, that have active flows below them.
     pub(super) fn active(&self) -> u32 {
         self.active
     }
@@ -484,8 +484,8 @@ mod tests {
         }
     }
 
-    /// Groups are adjacent within their parent's room, and each class is in the group of its
-    /// weight. The parent's `sum` and `line` equal the sums over its active classes.
+    /// Checks that groups are adjacent within the root's room, and that each class is in the group
+    /// of its weight. `sum` and `line` must equal the sums over the root's active classes.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

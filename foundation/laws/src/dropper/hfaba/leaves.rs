@@ -77,7 +77,8 @@ impl Leaves {
         place as usize
     }
 
-    /// The last bucket of the table moves to `place`; this move is returned too.
+    /// Removes the bucket at `place`. The table's last bucket moves there; the move is returned
+    /// too.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

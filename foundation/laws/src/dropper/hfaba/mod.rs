@@ -110,10 +110,10 @@ pub struct Spec {
     /// The unit of a token: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Whether a class with its subtree holds at most its height in tokens.
+    /// Whether the tokens in a class's subtree are limited to the class's height.
     ///
-    /// If true, the excess moves up a level at the class's next turn; if false, once the class's
-    /// last flow is at rest.
+    /// If true, the excess moves up a level at the class's next turn; if false, when no flow below
+    /// the class has a bucket.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
@@ -125,8 +125,8 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// The maximum number of walks down the tree per departure, and of moves at each class on the
-    /// path.
+    /// The maximum number of walks down the tree per departure, and of moves by each class that a
+    /// walk visits.
     #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
     /// The classes, in at most 8 levels.
@@ -198,11 +198,11 @@ pub struct Hfaba {
     rng: Rng,
     classes: Classes,
     leaves: Leaves,
-    /// The bucket of the arrival being judged, kept to charge it without a second lookup.
+    /// The bucket of the arrival being judged, stored so that charging needs no second lookup.
     arrival: usize,
     departures: u64,
     moves: u64,
-    /// Has the link gone idle since the last arrival of a flow with a bucket?
+    /// True if the link has gone idle since the last arrival whose flow had a bucket.
     was_idle: bool,
 }
 
@@ -214,7 +214,8 @@ impl Hfaba {
         Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
-    /// The terms of the exact invariant buckets + pools + queue = T. The queue is that of `buffer`.
+    /// The terms of the exact invariant buckets + pools + queue = T. The queue is the backlog of
+    /// `buffer`.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
             buckets: self.leaves.iter().map(|(_, leaf)| leaf.tokens).sum(),
@@ -250,8 +251,7 @@ impl Hfaba {
         Some(self.classes.pool(place))
     }
 
-    /// The height of the buckets of a class, at least 1. O(depth), and bit-identical for every
-    /// caller.
+    /// The height of each bucket of a class, at least 1. O(depth).
     #[inline]
     fn height(&self, class: usize) -> i64 {
         let part = self.classes.part_of_all(class) * self.classes.part_of_flow(class);
@@ -363,8 +363,8 @@ impl Hfaba {
         last
     }
 
-    /// The pool must have been dealt out, so that full buckets have had the token that sends their
-    /// flows to rest.
+    /// `class` must have dealt out its pool, so that flows with full buckets have received the
+    /// token that deletes their buckets.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);
@@ -435,7 +435,7 @@ impl Dropper for Hfaba {
         if !inside {
             return self.refill(price, self.config.given.measure.price_of_all(buffer));
         }
-        // Push-outs may have refilled buckets, and moved or deleted the arrival's.
+        // Push-outs may have refilled buckets, and so moved or deleted the arrival's bucket.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.leaves.find(packet.flow)) {
             Some(leaf) => {

@@ -24,8 +24,8 @@ pub struct Backlogs {
 enum Ranks {
     /// For lengths in packets and equal weights: O(1).
     Lengths(Lengths),
-    /// For lengths in bytes, or different weights: O(log n), and O(log n) per different weight when
-    /// room is made.
+    /// For lengths in bytes, or different weights. A packet takes O(log n); making room takes O(log
+    /// n) per different weight.
     Ranking(Ranking),
 }
 
@@ -177,8 +177,8 @@ impl Backlogs {
     }
 }
 
-/// The rank of the longest queue whose weight has `number`, if there is one, and the number of
-/// queues whose weight has this or a lower number.
+/// The rank of the longest queue whose weight has `number`, and how many queues have this or a
+/// lower number. `None` without such a queue.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
@@ -199,7 +199,7 @@ fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     }
 }
 
-/// `ranges` must have more than `n` numbers together.
+/// Number `n` of all `ranges`, counted from 0; it must exist.
 fn nth_of(ranges: impl Iterator<Item = core::ops::Range<u32>>, mut n: u32) -> u32 {
     for range in ranges {
         let len = range.end - range.start;

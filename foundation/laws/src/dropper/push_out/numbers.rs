@@ -1,4 +1,5 @@
-//! The distinct weights, numbered in ascending order. Queues are ordered by these numbers.
+//! The distinct weights, numbered in ascending order at the start. Queues are ordered by these
+//! numbers.
 
 use super::MAX_WEIGHTS;
 use crate::spec::WeightOf;

@@ -55,7 +55,7 @@ impl Adaptation {
     }
 }
 
-/// The steps due, at integer multiples of the interval.
+/// An adaptation, and the time of its next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     adaptation: Adaptation,
@@ -69,7 +69,7 @@ impl Steps {
         Steps { adaptation, first, next: Time::ZERO + adaptation.interval }
     }
 
-    /// If true, the adaptation so far remains valid under `fresh`.
+    /// True if `fresh` has the same initial `max_probability`, so the adapted value remains.
     pub(super) fn starts_as(&self, fresh: &Steps) -> bool {
         self.first == fresh.first
     }

@@ -27,9 +27,9 @@
 //! - No number is drawn if the probability is 0 or 1.
 //! - A forced drop removes the arrival.
 //! - If an idle link is polled repeatedly, idle time counts from the first poll.
-//! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
-//!   After several intervals, that average is used for as many steps, at most 64; ns-2 makes one
-//!   step. Adaptive RED's automatic `weight` and thresholds are not implemented.
+//! - Adaptive RED has no timer: as in ns-2, an arrival makes the due steps after it updates the
+//!   average. If several steps are due, at most 64 are made, all with that average; ns-2 makes one.
+//!   Adaptive RED's automatic `weight` and thresholds are not implemented.
 //!
 //! # Example
 //! ```toml
@@ -109,7 +109,7 @@ pub struct Spec {
     /// The default is from the FABA paper, section 5, and from ns-1.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "ns-2 2.35 has 0.1.")]
     pub max_probability: Option<f64>,
-    /// The weight, in the average, of the queue at each arrival.
+    /// The weight of the current queue in the average, which each arrival updates.
     #[parameter(
         default = 0.002,
         above = 0.0,
@@ -230,7 +230,7 @@ impl Spreading {
 pub struct Config {
     /// The parameters, or their defaults. Thresholds are in the unit of `measure`.
     pub given: Checked,
-    /// The probability as a function of the average; with an adaptation, its initial form.
+    /// The probability as a function of the average, before any adaptation.
     pub ramp: Ramp,
     /// The adaptation of `max_probability`, if enabled.
     pub adaptation: Option<Adaptation>,
@@ -260,8 +260,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// In bytes, a threshold in packets counts mean packets, but a buffer in packets counts the
-    /// site's typical packets.
+    /// The checked thresholds. In bytes, thresholds in packets count packets of `mean_packet`, but
+    /// a buffer in packets counts typical packets.
     fn ramp(
         &self,
         given: &Checked,
@@ -325,8 +325,8 @@ pub struct Red {
     average: f64,
     count: u64,
     count_bytes: u64,
-    /// Was the average above the lower threshold at the last arrival? If not, the next arrival is
-    /// not dropped, whatever the average.
+    /// False after an arrival that a low average or a short queue exempted. The next arrival then
+    /// gets no signal unless a drop is certain.
     is_above: bool,
     idle_since: Option<Time>,
     steps: Option<Steps>,
@@ -352,7 +352,7 @@ impl Red {
         self.average
     }
 
-    /// Returns the queue, in packets or bytes as configured.
+    /// Updates the average; returns the queue, in packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
         let queue = self.config.given.measure.of(buffer.backlog());
@@ -360,7 +360,7 @@ impl Red {
         queue
     }
 
-    /// Is an arrival that meets `queue` exempt from early signals?
+    /// True if an arrival that meets `queue` is exempt from early signals.
     #[inline]
     pub(crate) fn spares(&self, queue: f64) -> bool {
         self.average < self.config.ramp.min || (self.config.given.spare_short_queue && queue <= 1.0)

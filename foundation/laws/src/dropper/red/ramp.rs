@@ -1,6 +1,6 @@
 //! The probability of a signal as a function of the average queue.
 
-/// The probability of a signal as a function of the average, with its two thresholds.
+/// The function from the average queue to the probability of a signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
     /// The average below which there is no signal.
@@ -38,7 +38,7 @@ impl Ramp {
         }
     }
 
-    /// The average from which on every arrival is signalled.
+    /// The average at or above which every arrival is signalled.
     #[inline]
     pub(crate) fn certain_at(&self) -> f64 {
         if self.gentle { 2.0 * self.max } else { self.max }

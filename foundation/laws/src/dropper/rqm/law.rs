@@ -1,10 +1,10 @@
-//! The law: it derives the number of sessions from the measured rate, and the number of drops from
-//! both.
+//! RQM's formulas: they derive the number of sessions from the measured rate, and the number of
+//! drops from both.
 
 use super::Checked;
 use fairwire_parameters::word;
 
-/// The rule for a measured rate at or above the virtual capacity, where the law has a pole.
+/// The rule for a measured rate at or above the virtual capacity, for which the formulas fail.
 #[word(gated)]
 pub enum OverloadRule {
     /// A rate above (1 - `epsilon`) times the virtual capacity counts as that product. At most
@@ -13,8 +13,8 @@ pub enum OverloadRule {
     Clamp,
     /// Every arrival is dropped.
     Drop,
-    /// No packet is dropped, as in a program without an overload rule: any comparison with the
-    /// logarithm of a negative number is false.
+    /// No packet is dropped, as in a program without an overload rule: the logarithm is NaN, and
+    /// any comparison with NaN is false.
     NanNoDrop,
 }
 

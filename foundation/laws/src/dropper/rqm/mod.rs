@@ -1,18 +1,18 @@
-//! RQM: a rate-based law that estimates the number of sessions.
+//! RQM: a rate-based discipline that estimates the number of sessions.
 //!
 //! # What it does
 //! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', where c
 //! is a steepness and B' is a little below the capacity. The inverse of b gives the number of
-//! sessions from the measured rate. At the probability p = alpha / (1 - beta) (n / b)^2, TCP's
-//! losses balance its growth (see `alpha` and `beta`). Each arrival is dropped (or marked) with
-//! probability p. If p is above 1, p packets are dropped for each arrival, the newest first.
+//! sessions from the measured rate. At the probability p = alpha / (1 - beta) (n / b)^2, losses
+//! balance the growth of TCP's rates (see `alpha` and `beta`). Each arrival is dropped (or marked)
+//! with probability p. If p is above 1, p packets are dropped for each arrival, the newest first.
 //!
 //! With `ecn = "mark"`, a p above 1 signals the arrival, then the newest unmarked packets.
 //!
 //! # Why
 //! RQM signals congestion before a queue has built up. In the paper's fluid model all sessions
-//! converge to equal rates. On a real link the measured rate is nearly always beyond the pole of
-//! the law, so the rule for overload decides nearly everything.
+//! converge to equal rates. On a real link the measured rate is nearly always above B', where b has
+//! no inverse. So the rule for overload decides nearly everything.
 //!
 //! # State and cost
 //! One rate, one queue length and one time for all flows. O(1) per packet. With marking, each
@@ -166,13 +166,13 @@ pub enum AlphaUnits {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The law that turns the rate into the number of drops.
+    /// The formulas that turn the rate into the number of drops.
     pub law: Law,
     /// B, the capacity of the link, in typical packets per second.
     pub capacity: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// If p is above 1, are waiting packets marked, rather than dropped?
+    /// True if waiting packets are marked, not dropped, when p is above 1.
     pub marks: bool,
 }
 
@@ -199,7 +199,7 @@ impl Spec {
 }
 
 impl Checked {
-    /// The law for a link of `capacity`, in typical packets per second.
+    /// The formulas for a link that sends `capacity` typical packets per second.
     fn law(self, capacity: f64) -> Law {
         let rtt = self.reference_rtt.secs();
         let alpha = match self.alpha_units {
@@ -248,7 +248,7 @@ impl Rqm {
             meter: Meter::new(estimator, capacity, smoothing, window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
-            // p only grows with the rate; the margin covers the rounding of the logarithm.
+            // p only grows with the rate. The factor covers the rounding of the logarithm.
             most_below: law.probability(law.reach().next_down()) * (1.0 + 1e-9),
             arrivals: 0,
             overloaded: 0,
@@ -319,7 +319,7 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// Continues the arrival's search for unmarked packets, from newer to older.
+    /// The arrival's next unmarked packet, searched from newer to older.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

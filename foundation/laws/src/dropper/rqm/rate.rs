@@ -4,8 +4,8 @@ use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::word;
 
-/// The method of measuring the rate. q and t are the queue and the time at this arrival, q' and t'
-/// at the previous one; B is the capacity.
+/// The method of measuring the rate. The queue and the time are q and t at this arrival, q' and t'
+/// at the previous one. B is the capacity.
 #[word(gated)]
 pub enum Estimator {
     /// (q - q') / (t - t'), as in figure 1: the growth rate of the queue, not the arrival rate.

@@ -1,4 +1,5 @@
-//! The bins. A flow has one on each level. The flows of a bin share its backlog and probability.
+//! The bins, in levels. A flow has one bin per level. The flows of a bin share its backlog and
+//! probability.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +15,7 @@ pub struct Bin {
     pub backlog: u64,
 }
 
-/// The steps of the probabilities.
+/// When and how far a probability moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
     /// The backlog above which a bin's probability rises.
@@ -25,12 +26,12 @@ pub struct Steps {
     pub decrease: f64,
 }
 
-/// The least values over a flow's bins.
+/// The lowest values among a flow's bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Least {
-    /// The lowest probability over the levels.
+    /// The lowest probability among the bins.
     pub probability: f64,
-    /// The lowest backlog over the levels.
+    /// The lowest backlog among the bins.
     pub backlog: u64,
 }
 

@@ -2,14 +2,15 @@
 //!
 //! # What it does
 //! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
-//! while the bin's backlog is above its size and falls when a packet finds the bin empty. A packet
-//! is dropped (or marked) with the lowest probability among its flow's bins. If that probability is
-//! 1, the flow counts as unresponsive, and a penalty box limits it to a low rate.
+//! while the bin's backlog is above `bin_size` and falls when a packet finds the bin empty. A
+//! packet is dropped (or marked) with the lowest probability among its flow's bins. If that
+//! probability is 1, the flow counts as unresponsive, and a penalty box limits it to a low rate.
 //!
 //! # Why
 //! An unresponsive flow drives all its bins to 1. A responsive flow shares some of these bins, but
 //! hardly ever all. The hash changes periodically, so no flow shares an unresponsive flow's bins
-//! for long. The next set of bins learns before it takes over, so no unresponsive flow escapes.
+//! for long. A second set of bins learns before each change, so an unresponsive flow escapes only
+//! briefly.
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default. O(1) per packet. Once per
@@ -103,7 +104,7 @@ pub struct Spec {
         source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
     )]
     pub bin_size: Option<Quantity<Level>>,
-    /// The backlog limit of a bin: an arrival is dropped if all bins of its flow exceed it.
+    /// The backlog limit of a bin. An arrival is dropped if all its bins are above this limit.
     #[parameter(
         unset = "1.25 times `bin_size`",
         source = "Linux, whose 25 packets are 1.25 times its size."
@@ -129,7 +130,7 @@ pub struct Spec {
     /// The time between changes of the hash.
     #[parameter(default = "600 s", above = "0 s", source = "Linux.")]
     pub rehash_interval: Option<Quantity<Duration>>,
-    /// The time before a change of the hash in which the second set of bins learns; at most
+    /// The time for which the second set of bins learns before a change of the hash; at most
     /// `rehash_interval`.
     #[parameter(
         unset = "a tenth of `rehash_interval`",
@@ -139,7 +140,7 @@ pub struct Spec {
     /// The probability above which packets are dropped rather than marked.
     ///
     /// The paper has no such limit: a flow that ignores marks reaches the penalty box, which drops.
-    /// In Linux, part of the signals are drops above 0.5.
+    /// Above 0.5, Linux drops part of the signalled packets.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -153,11 +154,11 @@ pub struct Config {
     pub given: Checked,
     /// How probabilities move.
     pub steps: Steps,
-    /// The backlog limit of a bin: an arrival is dropped if all bins of its flow exceed it.
+    /// The backlog limit of a bin. An arrival is dropped if all its bins are above this limit.
     pub bin_limit: u64,
     /// The time in which the penalty box lets one packet through.
     pub penalty_interval: Duration,
-    /// The time before a change of the hash in which the second set of bins learns.
+    /// The time for which the second set of bins learns before a change of the hash.
     pub warmup_time: Duration,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -180,8 +181,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in integer packets or bytes. Rounding a given number of
-    /// packets down changes nothing: an integer backlog above 77 is also above 77.5.
+    /// `bin_size` and `bin_limit` in whole packets or bytes. Packets may be rounded down: a whole
+    /// backlog exceeds 77.5 exactly if it exceeds 77.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
@@ -228,7 +229,7 @@ pub struct Sfb {
     penalty: Penalty,
 }
 
-/// The penalty box. Its credit is time saved, at most `most`. Each packet let through costs
+/// The penalty box. `credit` grows with time up to `most`. Each packet let through costs
 /// `interval`.
 #[derive(Debug)]
 struct Penalty {

@@ -113,7 +113,7 @@ fn exact_rates_give_figure_6_too() {
 
 #[test]
 fn a_class_of_twice_the_weight_gets_twice_the_rate() {
-    // All flows need more than their share.
+    // Each flow sends 900 kbit/s, more than its share.
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, 1000, if i < 10 { 0 } else { 7 })).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = groups(&contest(name, "weights = { 7 = 2.0 }", &senders));
@@ -137,7 +137,7 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");
         }
-        // Flows with equal numbers of packets, whose lengths are as 3 to 1, get 750 and 250 kbit/s.
+        // Equal numbers of packets of 1500 and of 500 bytes give 750 and 250 kbit/s.
         assert!((packets[0] / packets[1] / 3.0 - 1.0).abs() < 0.15, "{name}: {packets:?}");
     }
 }

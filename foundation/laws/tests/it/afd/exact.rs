@@ -48,7 +48,7 @@ fn a_steady_flow_has_its_rate_at_any_time() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for n in 0..10_000u64 {
         let rate = arrival(&mut trap, &mut rng, 1, 100, n * 7);
-        // A flow of 100 bytes every 7 ns sends 1428.6 bytes per period of 100 ns, give or take a
+        // A packet of 100 bytes every 7 ns gives 1428.6 bytes per period of 100 ns, give or take a
         // packet at either end.
         assert!(n < 30 || (rate - 1428.6).abs() < 200.0, "{n}: {rate}");
     }
@@ -67,8 +67,8 @@ fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // Flows 1 and 2 are idle. The trap's hand circles the table every few packets, and removes
-    // them.
+    // Flows 1 and 2 are idle. The trap inspects its whole table every few packets, and removes
+    // both.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }

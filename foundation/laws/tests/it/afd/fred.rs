@@ -216,8 +216,8 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // After two strikes a flow may send only with fewer packets waiting than the average flow,
-    // which here has one.
+    // After two strikes a flow must have fewer packets waiting than the average flow, here fewer
+    // than one.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");

@@ -171,8 +171,8 @@ impl Reading for Reference {
 /// The class of flows 0, 4 and 8.
 const WEIGHTED: u32 = 0;
 
-// Slightly off the published gains, with which m_fair is often an integer: rounding would decide
-// whether m is above it.
+// Slightly off the published gains, which often make m_fair an integer. Rounding would then decide
+// whether m is above m_fair.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
 

@@ -64,8 +64,8 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // In figure 4, a = 0.5 and s = 1: a set is one flow, which loses half of its samples. Flow 1
-    // loses 1, flow 2 loses 3, flow 3 loses 2.
+    // In figure 4, a = 0.5 and s = 1: a set is one flow, which loses half of its samples. That is 1
+    // for flow 1, 3 for flow 2, or 2 for flow 3.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {
@@ -84,8 +84,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // Over 12 000 sets, the standard deviation of a flow's fraction of the sets is 0.0043. That of
-    // its fraction of the samples is less than 1.5 times as large.
+    // Over 12 000 sets, the standard deviation of a flow's fraction of the sets is 0.0043. For its
+    // fraction of the samples, the deviation is below 0.0065.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -197,8 +197,8 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // The paper's simulation gives 180 sets. N/(as) gives 167, since it ignores that u, the samples
-    // that a set loses, is rounded down.
+    // The paper's simulation gives 180 sets. The formula N/(as) gives 167, since it does not round
+    // down u, the samples that a set loses.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
         // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
@@ -207,8 +207,8 @@ fn table_1_comes_out() {
         // 200 000 samples are lost. The slowest group's number is exact to about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // The printed NPS come from a simulation. That one and ours have a sampling noise of a few
-    // percent.
+    // The printed NPS come from a simulation. That simulation and ours have a sampling noise of a
+    // few percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }

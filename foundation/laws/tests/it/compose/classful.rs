@@ -100,7 +100,7 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// The output of each leaf, in bit/s, when it is offered its demand.
+/// The bit/s that each leaf sends when its demand is offered.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
     siblings.iter().for_each(|node| node.leaves(&mut leaves));
@@ -346,7 +346,7 @@ class = [
     }
 }
 
-/// Bytes that a permanently backlogged class sends.
+/// Bytes that a permanently backlogged class sends between two times.
 fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
     let [from, end] = [from_s, to_s].map(Duration::from_secs).map(|since| Time::ZERO + since);
     let (mut now, mut sent) = (from, 0);
@@ -454,7 +454,8 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// If `is_later`, a leaf is built when its first packet arrives. `made` counts the built leaves.
+/// A tree of eight leaves. If `is_later`, each is built when its first packet arrives. `made`
+/// counts built leaves.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -520,8 +521,8 @@ fn a_leaf_without_packets_is_never_built() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of leaves that each have room for a thousand packets, and are built when their first
-/// packet arrives.
+/// A tree of leaves. Each has room for a thousand packets, and is built when its first packet
+/// arrives.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
         format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());

@@ -4,12 +4,12 @@ use super::rate;
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
-/// The tokens that arrive by `now`, in ns: one for each byte at `bps`.
+/// The tokens that arrive in `now` ns: one per byte at `bps`.
 fn ticks(bps: u64, now: u64) -> u128 {
     u128::from(now) * u128::from(bps) / 8_000_000_000
 }
 
-/// Bursts and pauses at about 8 Mbit/s: arrival in ns, length, and previous colour.
+/// Bursty arrivals at about 8 Mbit/s: time in ns, length, and previous colour.
 fn arrivals(seed: u64) -> Vec<(u64, u32, u8)> {
     let mut rng = Seed(seed).stream("arrivals");
     let mut now = 0;
@@ -172,7 +172,7 @@ fn the_two_rate_marker_decides_as_rfc_2698_does() {
     }
 }
 
-/// The estimator of the rate by RFC 2859, figure 2.
+/// The rate estimator of RFC 2859, figure 2.
 struct Window {
     avg_rate: f64,
     t_front: f64,
@@ -242,7 +242,7 @@ fn at_twice_the_target_rate_half_of_the_packets_are_out() {
     let steady: Vec<(u64, u32, u8)> = (0..30_000).map(|i| (i * 1_000_000, 1000, 0)).collect();
     let given = colors(&mut marker, &steady);
     let out = given[10_000..].iter().filter(|&&color| color == 1).count();
-    // After ten windows, each of 20000 packets is out of profile with probability 1/2: 10000 are
-    // expected, +- 5 standard deviations of 71.
+    // After ten windows, each of 20000 packets is out of profile with probability 1/2. The bounds
+    // are 10000 +- 5 standard deviations of 71.
     assert!((9_650..=10_350).contains(&out), "{out}");
 }

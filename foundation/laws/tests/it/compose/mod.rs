@@ -35,8 +35,7 @@ fn packet(frame: u32, len: u32, class: u32, now: Time) -> Packet {
     Packet { class, ..Packet::new(frame, len, u64::from(class).into(), now) }
 }
 
-/// Derives class, codepoint and colour from the flow number, since the common driver gives only
-/// flows.
+/// Derives class, codepoint and colour from the flow number, since [`Driver`] is given only flows.
 struct Classified<D> {
     inner: D,
     classes: u64,

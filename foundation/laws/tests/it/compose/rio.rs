@@ -24,11 +24,11 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // The edges of the adaptive token bucket (ATB) expect more marks than `AtLeast` gives.
+    // Edge routers with the adaptive token bucket (ATB) expect more marks than `AtLeast` gives.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
-/// RIO transcribed with only a list of waiting packets, which each arrival counts anew.
+/// RIO transcribed without running counts of packets: each arrival counts the waiting packets.
 struct Reference {
     c: Config,
     rng: Rng,
@@ -234,7 +234,7 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
         for _ in 0..60 {
             assert_eq!(arrive(&mut rio, 1, Time::ZERO), Verdict::Drop(Cause::Forced));
         }
-        // An idle time of eight packets lowers the average from nearly 30 to 20.
+        // An idle time of eight packet transmissions lowers the average from nearly 30 to 20.
         rio.idle(Time::ZERO);
         let later = Time::from_ns(8 * 800_000);
         arrive(&mut rio, 0, later);
@@ -258,7 +258,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Yellow's upper threshold is half of the buffer, so yellow never fills it.
+    // Yellow's upper threshold is half of the buffer, so yellow packets never fill the buffer.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)

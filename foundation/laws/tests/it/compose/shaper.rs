@@ -16,7 +16,7 @@ fn shaper(rate: Rate) -> Shaper<Queue<Fcfs, DropFront>> {
     Shaper::new(queue, Transmitter::with_catch_up(rate, rate.time_to_send(BURST)))
 }
 
-/// The packets sent at random polls, often late or too early: time in ns and length.
+/// Time in ns and length of each packet sent. Polls come at random times.
 fn sent(rate: Rate, seed: u64) -> Vec<(u64, u64)> {
     let (mut shaper, mut rng) = (shaper(rate), Seed(seed).stream("polls"));
     let (mut now, mut sent) = (0, Vec::new());
@@ -76,9 +76,10 @@ fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
             let early = Time::from_ns(ready.ns() - 1);
             assert!(shaper.dequeue(early, &mut Ignore).is_none(), "a nanosecond early");
             now = ready;
-            // The burst left at once. Each later packet leaves when its predecessors are paid for.
+            // The burst left at once. Each later packet leaves when tokens cover all packets before
+            // it.
             let due = (bytes - BURST) * 8_000_000_000 / 3_333_333;
-            // The burst's duration is rounded down.
+            // One ns allows for rounding.
             assert!(
                 now.since(start).ns().abs_diff(due) <= 1,
                 "{bytes} bytes after {} ns",
@@ -140,7 +141,7 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // The link, idle since 81 ms, could have sent three packets by now, and the new packet meets an
+    // The link has been idle for 240 ms, the time of three packets, and the new packet meets an
     // empty queue. So the average is halved four times.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));

@@ -1,5 +1,4 @@
-//! A tree replaces another because the terms of one class changed. The other classes continue
-//! unaffected.
+//! A new tree with new terms for one class replaces a tree. The other classes continue unaffected.
 
 use super::{packet, rate, site};
 use crate::built;
@@ -68,8 +67,8 @@ const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = 
 /// The pause in which class 1 saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// The rate of class 1 in each second, in Mbit/s. Class 1 is permanently backlogged. After each
-/// second, a new tree numbers class 1 `number_then`, and has `others` in place of class 2.
+/// The rate, in Mbit/s, of the permanently backlogged class 1 in each second. After each second, a
+/// new tree gives class 1 the number `number_then`, and replaces class 2 with `others`.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -110,7 +109,7 @@ fn a_neighbours_new_plan_does_not_refill_a_burst() {
     }
 }
 
-/// The tree of [`run`]. Every `every` arrivals, class 2 gets another ceiling.
+/// The tree of [`run`]. Every `every` arrivals, a new tree changes class 2's ceiling.
 struct Succeeded {
     tree: Classful,
     name: &'static str,

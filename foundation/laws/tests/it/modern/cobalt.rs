@@ -176,8 +176,8 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Each departing packet has waited 20 ms. A wait below four packets of 1514 bytes, 4.8 ms at 10
-    // Mbit/s, never counts.
+    // Each departing packet has waited 20 ms. Waits below four transmissions of 1514 bytes, 4.8 ms
+    // at 10 Mbit/s, never count.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();

@@ -17,7 +17,7 @@ fn with(control: CheckedControl) -> Terms {
     Terms { control, ..defaults() }
 }
 
-/// The state of RFC 8289, section 5. A time of 0 means "not above".
+/// The variables of RFC 8289, section 5. A `first_above_time` of 0 means "not above".
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     first_above_time: u64,
@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped. `beside` is the backlog of other queues that
-/// Linux also compares with `mtu`; 0 under the RFC's rules.
+/// Returns the next packet, and whether it may be dropped. `beside` is the other queues' backlog,
+/// which Linux adds to this queue's; 0 under the RFC's rules.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with Linux's marks. Under Linux's rules, a poll of an empty queue ends
-/// dropping but keeps `first_above_time`.
+/// `dequeue` of RFC 8289, section 5.5, with Linux's marks. Under Linux's rules, a poll of an empty
+/// queue clears `dropping` but keeps `first_above_time`.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -166,8 +166,8 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// One arrival and one poll per millisecond, so each packet waits `packets` ms. Returns the log,
-/// and the time of each signal in ms since the first poll.
+/// One packet arrives each ms. Polls begin `packets` ms later, one each ms. Returns the log, and
+/// the time of each signal in ms since the first poll.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -190,8 +190,8 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // The first signal is due at 100 ms. After the nth signal, the next one is due 100/sqrt(n) ms
-    // later: at 200, 270.7, 328.4, 378.4, 423.2 and 464.0 ms. A signal comes at the next poll;
-    // there is one every millisecond.
+    // later: at 200, 270.7, 328.4, 378.4, 423.2 and 464.0 ms. Polls are 1 ms apart, and a signal
+    // comes at the next poll.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -205,8 +205,8 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     // 2 to 7.
     //
     // The kernel requires more than an interval of 100 ms, so the first signal comes at 101 ms. The
-    // others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after it, and come at the
-    // next poll.
+    // others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after the first, and come at
+    // the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

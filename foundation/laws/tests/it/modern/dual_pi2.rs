@@ -14,7 +14,7 @@ fn config(packets: u32) -> Config {
 /// The variables of appendix A, with delays in seconds.
 struct PlainDual {
     c: Config,
-    /// L4S packets, each with whether the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
+    /// L4S packets. The flag is true if the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
     lq: VecDeque<(Offer, bool)>,
     cq: VecDeque<Offer>,
     p: f64,
@@ -217,15 +217,15 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         }
         let rate = |side: usize| f64::from(marked[side]) / f64::from(sent[side]);
         let p = beta * 0.03;
-        // The counters are exact; 0.002 allows for incomplete counts at the start and the end of
-        // the 19 000 packets.
+        // The tolerance of 0.002 allows for counters that hold a fraction before and after the 19
+        // 000 packets.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
         assert_eq!(log.lost().len(), 0);
     }
 }
 
-/// Waits, in us, and number of packets.
+/// Packets sent, and their longest and total waits in us.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     longest: u64,
@@ -239,8 +239,8 @@ impl Waits {
     }
 }
 
-/// Offers `classic` and `l4s` packets per ms to a link that sends two. Returns the waits of the
-/// second half.
+/// Offers `classic` and `l4s` packets per ms to a link that sends two. Returns the waits in the
+/// second half of `ms`.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -262,8 +262,8 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
-    // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one in
-    // 15 classic packets must be dropped.
+    // Classic senders offer 75 % of the link's rate, and L4S senders 30 %. The excess, one in 15
+    // classic packets, must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
     // The target is 15 ms; random arrivals move the queue by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
@@ -275,12 +275,12 @@ fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
 
 #[test]
 fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
-    // The link sends 2 packets per ms, so 1 in 6 and 1 in 2 must be dropped. A buffer of 1000
-    // packets lasts 500 ms.
+    // The link sends 2 packets per ms, so a sixth of load 2.4 and half of load 4 must be dropped.
+    // The buffer lasts 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At 2.4 packets per ms, drops begin at p' = 1/2 and then take a quarter of the packets. So
+        // At load 2.4, a sixth must be dropped. Drops begin at p' = 1/2 and then take a quarter. So
         // p' swings about 1/2, and the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
@@ -288,7 +288,7 @@ fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
 
 #[test]
 fn a_greedy_l4s_sender_leaves_the_classic_queue_its_share() {
-    // There are no signals, and the buffer holds the entire load.
+    // No packet is dropped: the buffer holds the entire load.
     let config = Config { alpha: 0.0, beta: 0.0, classic_share: 0.25, ..config(100_000) };
     let [classic, l4s] = waits(config, 4.0, 4.0, 10_000);
     let share = classic.sent as f64 / (classic.sent + l4s.sent) as f64;
@@ -308,8 +308,8 @@ fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// Number of marked packets when `count` L4S packets of 1500 B, 1.2 ms each at 10 Mbit/s, arrive at
-/// once.
+/// The number of marks on `count` L4S packets that arrive at once. Each takes 1.2 ms: 1500 B at 10
+/// Mbit/s.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {

@@ -15,7 +15,7 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// Bytes sent by each host on a link of 1000 bytes per ms. A flow is host, number, packets per ms,
+/// Bytes sent by each host on a link of one packet per ms. A flow is host, number, packets per ms,
 /// and length.
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
@@ -123,15 +123,15 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // The load is 35 % above the link's rate. A quarter of the arrivals, minus the backlog, is
-    // dropped early.
+    // The load is 35 % above the link's rate, so a quarter of the arrivals is dropped early or
+    // still waits.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
-/// Settings with few queues, small batches and hasty laws.
+/// Settings with few queues, small batches and short intervals.
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
@@ -177,7 +177,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
     };
     let next = |cake: &mut CakeLike| cake.dequeue(Time::ZERO, &mut Ignore).map(|packet| packet.frame);
     (0..50).for_each(|_| offer(&mut cake, 1));
-    // Six packets of 300 bytes use up a quantum. Only then does the queue count as old.
+    // The queue counts as old once six packets of 300 bytes have used up its quantum.
     assert!((0..7).all(|_| next(&mut cake) == Some(1)));
     offer(&mut cake, 2);
     assert_eq!(next(&mut cake), Some(2));
@@ -223,8 +223,8 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // For one packet, each of 900 queues is inspected at most four times, and four times more if
-    // found empty. Without skipped rounds, there would be 450 000 inspections.
+    // For one packet, the scheduler inspects each of 900 queues at most eight times. Without
+    // skipped rounds, there would be 450 000 inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
     // Without skipped rounds, 900 packets, one of each queue, would take 500 rounds of 900
     // inspections: 500 per packet.

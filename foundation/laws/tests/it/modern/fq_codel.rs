@@ -27,8 +27,8 @@ fn next(fq: &mut FqCodel, log: &mut Events) -> Option<u32> {
     fq.dequeue(Time::ZERO, log).map(|packet| packet.frame)
 }
 
-/// FQ-CoDel by RFC 8290, sections 4.1 and 4.2, or by Linux. A queue's name is its number in the
-/// discipline under test.
+/// FQ-CoDel by RFC 8290, sections 4.1 and 4.2, or by Linux. `names` gives a flow's queue number in
+/// the tested discipline.
 struct PlainFq {
     config: Config,
     name: fn(&FqCodel, u64) -> u64,
@@ -133,8 +133,8 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
         let (mut early, mut pushed_out) = (0, 0);
         for seed in 0..16 {
             let config = config(100);
-            // With 40 flows, each queue waits for a whole round, and may be empty while CoDel still
-            // signals.
+            // With 40 flows, each queue waits for all others, and may be empty while CoDel is
+            // dropping.
             let flows = if seed < 8 { 8 } else { 40 };
             let config = Config { terms: Terms { ecn, rules, ..config.terms }, ..config };
             let mut fq = config.queue(seed);
@@ -154,8 +154,8 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
 
 #[test]
 fn an_empty_poll_after_an_overflow_starts_a_new_interval() {
-    // By RFC 8289, section 5.5, dodequeue sets first_above_time to zero if a poll finds nothing.
-    // Linux does not.
+    // If a poll finds no packet, dodequeue of RFC 8289, section 5.5, sets first_above_time to zero.
+    // Linux keeps first_above_time.
     for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
         let config = config(4);
         let config = Config { terms: Terms { rules, mtu: 1000, ..config.terms }, ..config };

@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A law driven by hand. Departing packets of 1000 bytes leave 50 packets behind.
+/// PIE driven by hand. After each departure of 1000 bytes, 50 packets still wait.
 struct Bench {
     pie: Pie,
     common: Common,
@@ -285,7 +285,7 @@ fn drops_begin_only_after_the_burst_allowance() {
 
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
-    // One large step sets the probability; later steps have no effect.
+    // The first update sets the probability; later updates do not change it.
     let max_burst = Duration::ZERO;
     let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {

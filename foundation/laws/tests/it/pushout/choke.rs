@@ -1,4 +1,4 @@
-//! CHOKe against its pseudo-code, and its draws.
+//! CHOKe against its pseudo-code, and its random hits.
 
 use super::{packet, site};
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
@@ -17,8 +17,8 @@ struct Reference {
     line: Line,
     draw: Rng,
     coin: Rng,
-    /// The frames in the buffer's order for random draws: when one leaves, the last takes its
-    /// index.
+    /// The waiting frames, in the order that random choices index. When one leaves, the last takes
+    /// its index.
     dense: Vec<u32>,
     avg: f64,
     since: Since,

@@ -1,4 +1,4 @@
-//! A model of a buffer, as a list with the paper's shares, to compare droppers with.
+//! A model of a buffer to test droppers: a list of packets, with the paper's shares.
 
 use super::{Lottery, packet};
 use crate::fate::Events;
@@ -88,9 +88,9 @@ impl Reference {
     }
 }
 
-/// Runs `queue` and `plain` over `operations`. Each loser must be one of the flows that `victims`
-/// returns, and lose the packet at the configured end. `victims` also gets each change of `plain`;
-/// `after` runs after each operation. Returns the number of push-outs.
+/// Runs `queue` and `plain` over `operations`. A flow that loses a packet must be one of those that
+/// `victims` returns, and lose the packet at the configured end. `victims` also gets each
+/// [`Event`]. `after` runs after each operation. Returns the number of push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

@@ -111,8 +111,8 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // The register has only flow 2, which loses its only packet. Flow 1 has a packet, but is not
-    // known, so the arrival is refused.
+    // The register has only flow 2, which loses its only packet. Flow 1's packet is unknown to the
+    // register, so the arrival is refused.
     assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
 }

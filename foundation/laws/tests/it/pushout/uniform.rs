@@ -13,8 +13,8 @@ fn assert_even(counts: [u32; 3]) {
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Packets that each flow lost when a buffer with `lengths[i]` packets of flow `i` makes room 9000
-/// times for flow 9.
+/// Counts, by flow, the victims of 9000 choices for an arrival of flow 9. The buffer holds
+/// `lengths[i]` packets of flow `i`.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -35,7 +35,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 }
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
-/// A class without flows has another weight, so the code for weights is used.
+/// Gives a class without flows another weight, so the code for weights is used.
 const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 
@@ -56,7 +56,7 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 1 and 9 are in class 1 and have weight 2; flows 0 and 2 have weight 1, worth 7 of 42
+    // Flows 1 and 9 are in class 1 and have weight 2. Flows 0 and 2 have weight 1, or 7 of 42
     // packets. So queues of 10, 17 and 10 packets are each 3 above their shares.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
@@ -71,7 +71,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows, with the arrival's, have shares of 6.67 packets, or 667 bytes.
+        // Six flows, including the arrival's, have shares of 6.67 packets, or 667 bytes.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -80,7 +80,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Four flows, with the arrival's, have shares of 10 packets of B = 40.
+    // Four flows, including the arrival's, have shares of 10 of the 40 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);

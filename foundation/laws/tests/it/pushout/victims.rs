@@ -122,8 +122,8 @@ proptest! {
             let nearly_furthest = |plain: &Reference, flow, _: Option<&_>| {
                 let above = plain.above(flow);
                 let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
-                // Weights are added in units of 2^-32, so shares of at most 6000 are exact to at
-                // least 10^-4.
+                // Weights are added in units of 2^-32, so shares of at most 6000 are exact to
+                // within 10^-4.
                 above.into_iter().filter(|&(_, above)| above >= most - 1e-4).map(|(flow, _)| flow).collect()
             };
             compare(&sequence, &mut lqd, &mut plain, nearly_furthest, |_, _| {});

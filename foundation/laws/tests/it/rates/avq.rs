@@ -113,7 +113,7 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
-    // The capacity falls by 3 %, up to a packet's worth or the rounding of times.
+    // The tolerance around 3 % allows for a packet's worth of capacity and rounded times.
     assert!((0.028..0.032).contains(&fallen), "{fallen}");
 }
 

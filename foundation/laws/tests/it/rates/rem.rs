@@ -1,4 +1,4 @@
-//! REM: values of its probability, and its price compared with a timer and a loop.
+//! REM's probability, its price against a model with a timer, and a loop with reacting senders.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, assert_near, compare};
@@ -37,8 +37,8 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // 10 Mbit/s carry 4.88 packets of 512 bytes in 2 ms.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // The target is a quarter of a small buffer: with no room for the target, the price would stay
-    // at 0.
+    // The target is a quarter of a small buffer. A target above the buffer would keep the price at
+    // 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
@@ -192,8 +192,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
     // The mean price is constant when arrivals equal the capacity and the backlog equals the target
-    // of
-    // 20. Half a packet allows for entire packets.
+    // of 20 packets. The tolerance allows for entire packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 

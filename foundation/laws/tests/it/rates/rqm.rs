@@ -55,8 +55,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity, the rate's rounding error of 1.1e-16 grows by e^n in the
-        // number of sessions.
+        // Near the virtual capacity, the number n of sessions has e^n times the rate's rounding
+        // error of 1.1e-16.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -137,7 +137,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     }
 }
 
-/// Figure 1. Points that the paper leaves open follow the law's documentation.
+/// Figure 1 transcribed. What the paper leaves open follows the documentation of RQM.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -248,7 +248,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
             // At the clamp, 20.7 sessions share 2417 packets per second, so p is (20.7 / 2417)^2
-            // times the gain. That is 0.07, 2.9 limited to 0.5, and 2.9.
+            // times the gain: 0.07, 2.9 limited to 0.5, and 2.9.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),

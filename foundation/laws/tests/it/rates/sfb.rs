@@ -45,7 +45,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// Key, and the probability and backlog of each bin by level.
+/// A hash key, and each bin's probability and backlog, by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
 /// The pseudo-code, with Linux's penalty box and changes of the hash.
@@ -75,7 +75,7 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The digit for `level` in the fraction hash / 2^64, written in base `bins`.
+    /// The flow's bin: the digit for `level` of hash / 2^64, written in base `bins`.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
@@ -307,8 +307,8 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     least(0, 0.7);
 }
 
-/// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
-/// Returns flow 0's passed packets by second.
+/// 300 flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate. Returns
+/// the queue, and flow 0's passed packets by second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -340,11 +340,12 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 is detected within a second. Then the penalty box passes at most 10 of its 2441
-    // packets per second, and a few more while its bins' probabilities are slightly below 1.
+    // Flow 0 is detected within a second. Then the penalty box passes at most 10 of the flow's 2441
+    // packets per second. A few more pass while the bins' probabilities are slightly below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
-    // No other flow entered the box, so at the end only flow 0's bins, one per level, may be at 1.
+    // No other flow entered the box, so at the end only flow 0's bins, one per level, may have
+    // probability 1.
     let certain = queue.dropper().bins().all().iter().filter(|bin| bin.probability >= 1.0).count();
     assert!(certain <= 8, "{certain} bins at 1");
     assert!(queue.backlog().packets > 140, "the others keep the link busy: {:?}", queue.backlog());
@@ -371,8 +372,8 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // A bin has 1.5 * 40 / 16 = 3.75 packets, rounded up to 4, and a limit of 5. A backlog may
-    // exceed the limit by one.
+    // The bin size is 1.5 * 40 / 16 = 3.75 packets, rounded up to 4. The limit is 5, and a backlog
+    // may exceed the limit by one.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -388,7 +389,7 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99, and both cases begin with the same draw, below p.
+        // p is 0.99, and the first random number, equal in both cases, is below p.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }

@@ -37,7 +37,7 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The largest difference between the services of flows 1 and 2, divided by their weights, over all
+/// The largest difference between flows 1 and 2 in bytes sent per unit of weight, over all
 /// intervals in which both were backlogged.
 fn unfairness(sent: &[Sent]) -> f64 {
     let packets_left = |flow, from: usize| sent[from..].iter().filter(|sent| sent.flow == flow).count();
@@ -66,9 +66,9 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // The potentials of two flows differ by at most a frame and the longest packet. Over an
-        // interval, their difference changes by at most twice this. The paper's bound of 2 F has
-        // the same two frames.
+        // The potentials of two flows differ by at most a frame plus the longest packet. So over an
+        // interval, the difference changes by at most twice this sum. The paper's bound of 2 F also
+        // has two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -134,8 +134,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// The most by which a packet ends later, and begins earlier, than in the fluid server, in
-/// transmission times of the longest packet.
+/// The largest delay of a packet's end, and the largest advance of a packet's start, against the
+/// fluid server, in transmission times of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -163,8 +163,8 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// The most by which a packet ends later than in a dedicated server of its flow's guaranteed rate,
-/// in transmission times of the longest packet.
+/// The largest delay of a packet's end against a dedicated server of its flow's guaranteed rate, in
+/// transmission times of the longest packet.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();

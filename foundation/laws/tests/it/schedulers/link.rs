@@ -46,7 +46,7 @@ pub(super) struct Arrival {
     pub len: u32,
 }
 
-/// `index` is the packet's index in the list of arrivals.
+/// A sent packet. `index` is its index in the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub index: usize,
@@ -94,7 +94,7 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     }
 }
 
-/// Lets the tests depend on no other dropper.
+/// Pushes out the head packet of the longest queue.
 pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {

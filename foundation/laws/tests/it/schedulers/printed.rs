@@ -14,7 +14,7 @@ struct Flow {
     /// Start tag of the head packet or, if no packet waits, finish tag of the last. For DRR, the
     /// deficit.
     tag: u64,
-    /// The order among equal tags; for DRR, the order of the round.
+    /// The flow's place among equal tags, or in DRR's round.
     turn: u64,
     waiting: u32,
 }
@@ -82,7 +82,7 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// Packets that `drops` picks are dropped on departure, and cost their flows nothing.
+    /// Serves a packet, after dropping those that `drops` picks. These cost their flows nothing.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;
@@ -101,8 +101,8 @@ impl Printed {
         }
     }
 
-    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns its frame, and its
-    /// flow's state before the flow paid.
+    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns the packet's frame,
+    /// and the flow's state before payment.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -265,8 +265,8 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
 /// integers.
 const UNIT: u32 = 46_656;
 
-/// Runs the `n`th sequence of six operations, and empties the queue. Packets of flow i have i + 1
-/// units.
+/// Compares `pair` in the `n`th sequence of six operations, then empties the queue. Packets of flow
+/// i have (i + 1) [`UNIT`] bytes.
 fn compare(mut pair: Pair, n: u32, context: &str) {
     for step in 0..6 {
         match (n >> (2 * step)) & 3 {
@@ -350,7 +350,8 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, for SCFQ: frames 1 and 2, of flow 1, end at 1 and 2. Frame 0, of flow 0, ends at 3.
+    // By hand, the finish tags of SCFQ are 1 and 2 for frames 1 and 2, of flow 1, and 3 for frame
+    // 0.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

@@ -141,8 +141,7 @@ impl Dropper for DropsOnDeparture {
 #[test]
 fn a_drop_on_departure_costs_its_flow_no_service() {
     for name in SCHEDULERS {
-        // If only one packet waited, a drop would leave flow 1 without packets, and so without a
-        // claim.
+        // A drop must not empty flow 1's queue, because an idle flow has no claim to service.
         for waits in [3, 300] {
             let (kind, terms) = terms(&format!("'{name}'"), 1000);
             let scheduler = kind.scheduler(&terms);

@@ -148,7 +148,7 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that pushes out the oldest packet, for another code path of its accounts.
+/// FABA that pushes out the oldest packet, to test how pushed-out packets are accounted.
 struct PushOut(Faba);
 
 impl Dropper for PushOut {
@@ -284,7 +284,7 @@ impl Reference {
         if !self.is_weighted() || self.config.given.choice == Choice::Uniform {
             return self.rng.below(self.x.len() as u32) as usize;
         }
-        // The heaviest bucket has 2^39 units.
+        // The heaviest bucket has 2^39 parts.
         let parts = |gamma: f64| (gamma / self.config.heaviest * (1u64 << 39) as f64) as u64;
         let sum: u64 = self.x.iter().map(|bucket| parts(bucket.gamma)).sum();
         let mut mark = ((u128::from(self.rng.next_u64()) * u128::from(sum)) >> 64) as u64;
@@ -460,8 +460,8 @@ fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Asserts that each share is within 7 %. Early drops at the knees of the profile take up to 2 % of
-/// a flow. A random deal over about 100 000 departures has a sd below 1 %.
+/// Asserts shares within 7 %. Early drops at the profile's knees take up to 2 % of a flow. Random
+/// choices in about 100 000 departures add a standard deviation below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -525,8 +525,8 @@ fn the_greedy_flow_gets_the_remainder() {
         }
     }
     // Each of nine flows offers 0.75/9 of the link, less than a tenth. So max-min gives the greedy
-    // flow a quarter. At the profile's lower knee, bursts cost the nine 2 % of their 0.75, or
-    // 0.015; twice that is allowed.
+    // flow a quarter. At the profile's lower knee, bursts cost the nine flows 2 % of their 0.75, or
+    // 0.015. The tolerance is twice that.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

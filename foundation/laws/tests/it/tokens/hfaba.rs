@@ -28,7 +28,8 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
-/// Figure 18: CBR (1) has a quarter. Of the rest, Telnet (3) has a third and FTP (4) two thirds.
+/// The tree of figure 18: CBR (1) has a quarter. Of the rest, Telnet (3) has a third, FTP (4) two
+/// thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
@@ -108,9 +109,9 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line. Each flow and
-/// each active class has a part of the line as long as its weight: first the flows, then the
-/// classes by rising weight. Weights are powers of two.
+/// Hierarchical FABA transcribed from the pseudo-code. A random number is a point on a line. Each
+/// flow and each active class has a part of this line as long as its weight. The flows come first,
+/// then the classes by rising weight. Weights are powers of two.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -217,14 +218,14 @@ impl Reference {
         self.deactivate_if_idle(node);
     }
 
-    /// `None` means the flow in turn.
+    /// A random class; `None` means the flow in turn.
     fn random_child(&mut self, node: usize) -> Option<usize> {
         let flows = self.nodes[node].flows.len() as u64;
         let line = self.sum_of_active(node);
         if line == flows {
             return None;
         }
-        // On the line of the draw, a weight of 1 is 2^22 long.
+        // On the line, a weight of 1 has length 2^22.
         let mark = ((u128::from(self.rng.next_u64()) * u128::from(line << 22)) >> 64) as u64 >> 22;
         let mut mark = mark.checked_sub(flows)?;
         for (weight, all) in &self.nodes[node].active {
@@ -438,8 +439,8 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
 }
 
 /// Asserts shares within 7 % of max-min. In the paper's scenario a flow's height is below two
-/// tokens, so the random movement of entire tokens matters: ns-2 gave 4.8, 5.0 and 9.9 Mbit/s for
-/// 5, 5 and 10.
+/// tokens, so the random movement of entire tokens matters. ns-2 gave 4.8, 5.0 and 9.9 instead of
+/// 5, 5 and 10 Mbit/s.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -492,8 +493,8 @@ fn unused_capacity_of_a_branch_goes_one_level_up() {
 
 #[test]
 fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
-    // Without the cap and the rule for idle links, the link was idle here for nearly half of the
-    // time.
+    // Before the rule for idle links, and without the cap, the link was idle here for nearly half
+    // of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -513,8 +514,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Each flow gets 2273 of 25 000 packets, within 3.4 %: the greedy flow uses every available
-    // token, and the others find tokens by chance.
+    // An equal share is 2273 of 25 000 packets. The tolerance of 3.4 % allows for the greedy flow,
+    // which uses every available token.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

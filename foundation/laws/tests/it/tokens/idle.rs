@@ -31,7 +31,7 @@ fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
             let at = Time::from_ns(now + 1);
             queue.enqueue(Packet::new(0, 512, turn.into(), at), at, &mut Ignore);
         }
-        // The link polls when it is free, and after an empty poll again in the next slot.
+        // The link polls when it is free. After an empty poll, it polls again in the next slot.
         while free_at <= now + SLOT - 2 {
             let at = free_at.max(now + 2);
             match queue.dequeue(Time::from_ns(at), &mut Ignore) {
@@ -65,10 +65,10 @@ fn a_lone_flow_without_tokens_passes() {
 
 /// Sends ten packets of flow 2, one at a time, on an idle link. Returns which of them are admitted.
 ///
-/// T is 2. Flow 1 opens a bucket of 2 and pays 1. Flow 2 opens a bucket of 1, which leaves the pool
-/// at -1, and pays 1. Two departures bring the pool to 1. `beta_max` lets one token be dealt, to
-/// flow 1 or to flow 2. If flow 1 gets it, flow 1's bucket exceeds its height of 1 and is deleted,
-/// and flow 2 has no token.
+/// T, the number of tokens, is 2. Flow 1 opens a bucket of 2 and pays 1. Flow 2 opens a bucket of
+/// 1, which leaves the pool at -1, and pays 1. Two departures bring the pool to 1. `beta_max` is 1,
+/// so one token goes to flow 1 or 2. If flow 1 gets the token, its bucket exceeds the height of 1
+/// and is deleted, and flow 2 has no token.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
     let site = Site { seed: Seed(seed), ..site(2) };
     let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);
@@ -93,7 +93,7 @@ fn as_printed_a_lone_flow_with_an_empty_bucket_is_dropped_forever() {
         assert!(of_seeds(typed).iter().flatten().all(|&is_in| is_in), "{typed}");
     }
     let printed = of_seeds("idle_refill = false");
-    // In half of 40 runs flow 2 has no token: 20, within almost 4 standard deviations of 3.2.
+    // Flow 2 has no token in half of 40 runs. The tolerance of 12 is almost 4 standard deviations.
     let stuck = printed.iter().filter(|fates| !fates[0]).count();
     assert!((8..=32).contains(&stuck), "{stuck} of 40");
     assert!(

@@ -119,7 +119,7 @@ impl Reference {
         self.pointer
     }
 
-    /// The last bucket takes the deleted index, and the pointer stays.
+    /// Deletes bucket `j`. The last bucket takes its index.
     fn delete(&mut self, j: usize) {
         self.sigma += self.x.swap_remove(j).1;
     }

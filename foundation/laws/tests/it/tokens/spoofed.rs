@@ -110,7 +110,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// The paper's gateway settings, without the threshold of `FREE`.
+/// The gateway's settings, but as in the paper: without `free_below`.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
@@ -122,7 +122,7 @@ fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // TCP must get less under the printed law, or this test would show nothing. A kernel's TCP,
+    // TCP must get less under FABA as printed, or this test would show nothing. A kernel's TCP,
     // which also suffers timeouts, gets a seventh of the free capacity.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }

@@ -1,4 +1,4 @@
-//! Valid frames of every form, built by etherparse and drawn by proptest.
+//! Valid frames of every form, which proptest chooses and etherparse builds.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod tunnel;
@@ -34,7 +34,7 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// An IPv6 extension header, at most once per frame. Beyond the minimum, its length is `units` of 8
+/// An IPv6 extension header, at most once per frame. It exceeds the minimum length by `units` of 8
 /// bytes or `words` of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {
@@ -238,7 +238,7 @@ fn recipe(
     )
 }
 
-/// Bytes from a seed: drawing or shrinking 60 KiB byte by byte is slow.
+/// Bytes from a seed: generating or shrinking 60 KiB byte by byte is slow.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()

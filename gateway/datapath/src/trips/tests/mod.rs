@@ -313,8 +313,8 @@ fn silence_before_an_answer_may_be_time_of_the_other_end() {
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // The trip lasts from 10 to 50 ms. After a segment at 12 ms, the other end is silent for 38 ms
-    // of it; after one at 9 ms, for all of it.
+    // The trip lasts from 10 to 50 ms. After a segment at 12 ms, its last 38 ms are silent. After a
+    // segment at 9 ms, the whole trip is silent.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -21,7 +21,7 @@ const WINDOW_BYTES: u32 = 200_000;
 /// A datagram's arrival and number, whether it has passed the gateway, its sending end, its bytes.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// One end: the client, inside, always sends; the server reads.
+/// One end. The inside client always sends; the server reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,

@@ -1,4 +1,5 @@
-//! Checks the kernel's forwarding, which makes a bump useless and which router mode needs.
+//! Checks the kernel's forwarding. `router` needs forwarding; with `af-packet`, forwarded packets
+//! bypass the gateway.
 
 use super::super::Config;
 use super::{LOOPBACK, Note, fits, has_global_ipv6, interfaces, missing, refused};
@@ -25,7 +26,7 @@ pub(super) fn is_on(setting: &str) -> bool {
     value.trim().parse::<u8>().is_ok_and(|value| value > 0)
 }
 
-/// Refuses a bump between two interfaces if the kernel also forwards between them.
+/// Refuses `af-packet` between two interfaces if the kernel also forwards between them.
 pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     let wire = &config.spec().wire;
     let names = [wire.inside.first().as_str(), wire.outside.as_str()];
@@ -51,8 +52,8 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// Notes on a router's traffic that bypasses the gateway: in the router's own tunnels, and in
-/// flowtables.
+/// Notes on a router's traffic past the gateway: in tunnels not listed in `tunnels`, and through
+/// the firewall's flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
     let (wire, insides, outside) = (&spec.wire, spec.wire.inside.names(), &spec.wire.outside);

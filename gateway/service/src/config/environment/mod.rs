@@ -107,7 +107,7 @@ fn refused(config: &Config, path: &str, given: &str, why: String, allowed: Strin
 }
 
 fn interfaces() -> Vec<String> {
-    // /sys/class/net would show the namespace in which /sys was mounted.
+    // Not from /sys/class/net, which shows the namespace in which /sys was mounted.
     let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()
@@ -198,8 +198,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// Refuses `name`, a port of the bridge or bond `master`, which receives its frames. A guard's
-/// bridge causes only a note, since a starting gateway removes it.
+/// Refuses the interface `name`, since its bridge or bond `master` would forward its frames as
+/// well. A guard's bridge causes only a note, since a starting gateway removes that bridge.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(

@@ -73,9 +73,9 @@ impl Survey {
 
     /// The interface that is probably outside: usually that of the default route.
     ///
-    /// On a machine that does not forward, two bare interfaces with carrier are for a bump, and the
-    /// default route is for management. If one of the two is `inside`, the other is outside;
-    /// otherwise this is unknown.
+    /// On a machine that does not forward, two interfaces with carrier but no address are for the
+    /// gateway, and the default route is for management. If `inside` is one of the two, the other
+    /// is outside. Otherwise this returns `None`.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);

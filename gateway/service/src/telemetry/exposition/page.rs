@@ -12,7 +12,7 @@ pub(super) enum MetricKind {
     Info,
 }
 
-/// Units that may end a family's name. A unit is listed before any other unit that is its suffix.
+/// Units that may end a family's name. If one unit ends with another, the longer is first.
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The duration of a contest, in real time while the page waits, and its unmeasured start.
+/// A contest's duration, for which the page waits, and its unmeasured start.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
@@ -14,7 +14,7 @@ const EVERY: &str = "100 ms";
 /// The contest runs in a separate process, so an error with namespaces does not end the server.
 ///
 /// # Errors
-/// The reason, in the words of the command, why the scenario could not run.
+/// The command's message, if the scenario could not run.
 pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| lost(&error))?;
     let (file, series) = (folder.path().join("contest.toml"), folder.path().join("series.csv"));
@@ -49,7 +49,7 @@ fn has_lab(rows: &[u8]) -> bool {
     rows.windows(5).any(|part| part == b",lab,")
 }
 
-/// The command's message from `stderr`, without the frame for terminals.
+/// The command's message from `stderr`, without its frame of symbols.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines =

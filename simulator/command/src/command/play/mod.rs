@@ -1,7 +1,7 @@
 //! `fairwire play`: the playground, served to a browser on this machine.
 //!
-//! The page runs its player in WebAssembly. Browsers without WebAssembly send the same messages to
-//! this server.
+//! The page runs its player in WebAssembly. Browsers without WebAssembly send the player's messages
+//! to this server.
 
 mod kernel;
 

@@ -18,7 +18,7 @@ const HEADS: [&str; 2] = [
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// The row never needs quotes: scenarios allow no commas in names, and those before a gauge's name
+/// The row never needs quotes. Scenarios allow no commas in names, and commas in a gauge's prefix
 /// were replaced by spaces.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;

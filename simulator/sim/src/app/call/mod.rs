@@ -1,4 +1,4 @@
-//! A video call: frames at a rate that follows the path, and their delay.
+//! A video call, which adapts its rate to the path and times its frames.
 //!
 //! # What it does
 //! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
@@ -16,8 +16,8 @@
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error
 //!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
-//! - There is no jitter buffer: a frame is shown when its last packet arrives. Frames later than
-//!   the deadline are those that a buffer of fixed delay would miss.
+//! - There is no jitter buffer: a frame is shown when its last packet arrives. A buffer of fixed
+//!   delay would miss the frames that are later than the deadline.
 //! - Frame sizes are uniform around the allowed rate. Those of a real coder vary with the picture.
 //! - A packet counts as lost if the complete next frame arrives before it.
 
@@ -40,15 +40,14 @@ pub struct Call {
     pub rates: Rates,
     /// The time between two frames; above zero.
     pub frame: Duration,
-    /// The maximum fraction, below 1, by which frame sizes randomly differ from the allowed rate,
-    /// up or down.
+    /// Frame sizes vary uniformly around their mean, by up to this fraction; below 1.
     pub variation: f64,
     /// The size of a key frame relative to other frames; 1 or more.
     pub key_size: f64,
     /// The time between two periodic key frames, in addition to the first and the requested ones;
     /// zero for none.
     pub key_every: Duration,
-    /// The time above which a frame is late.
+    /// A frame shown later than this after its capture is late.
     pub deadline: Duration,
     /// Bytes on the wire of a full packet.
     pub packet_bytes: u32,
@@ -112,7 +111,7 @@ struct Sent {
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<ReceiverReport>,
-    /// The time when the latest packet was sent, and the time since its arrival.
+    /// When the latest packet was sent; `waited` is the time since its arrival.
     last_sent: Time,
     waited: Duration,
     /// A requested key frame must be later than the frame with this number; `None` without a

@@ -49,28 +49,27 @@ const FILTER_S: f64 = 0.120;
 const LOG_WINDOW: Duration = Duration::from_ms(500);
 /// QEPS: a delay below this counts as no queue, seconds.
 const NO_QUEUE_S: f64 = 0.010;
-/// QTH and LAMBDA: under losses, delays above this count less, seconds.
+/// QTH, seconds: under losses, longer delays count less, as LAMBDA determines.
 const WARPED_FROM_S: f64 = 0.050;
 const WARPING: f64 = 0.5;
 /// MULTILOSS: delays are warped for this many loss intervals after a loss.
 const WARPED_FOR: f64 = 7.0;
-/// PLRREF and DLOSS: this loss ratio corresponds to this delay, seconds.
+/// PLRREF: the loss ratio that counts like a delay of DLOSS, seconds.
 const REFERENCE_LOSS: f64 = 0.01;
 const LOSS_DELAY_S: f64 = 0.010;
-/// PMRREF and DMARK: this ratio of marks corresponds to this delay, seconds.
+/// PMRREF: the ratio of marks that counts like a delay of DMARK, seconds.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
-/// GAMMA_MAX and QBOUND: the limits of fast growth, as a fraction per report, and as a delay in
-/// seconds.
+/// The limits of fast growth: GAMMA_MAX as a fraction per report, QBOUND as a delay in seconds.
 const MAX_GROWTH: f64 = 0.5;
 const GROWTH_DELAY_S: f64 = 0.050;
 /// ALPHA, the weight of a new ratio of losses or marks: section 5.1.2.
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
-/// The coder's rate falls by the fraction BETA_V of the rate that would empty the sender's buffer
-/// within one frame, and the pace rises by BETA_S of that rate. Neither amount exceeds the fraction
-/// MAX_OF_RATE of NADA's rate.
+/// BETA_V and BETA_S: the coder's rate falls, and the pace rises, by this fraction of the rate that
+/// would empty the sender's buffer within one frame. Neither changes by more than MAX_OF_RATE of
+/// NADA's rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
@@ -80,7 +79,7 @@ const INTERVAL_WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// A report of the receiver: section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ReceiverReport {
-    /// rmode is 0: no queue and no loss within the window.
+    /// True if rmode is 0: no queue and no loss within the window.
     pub may_ramp_up: bool,
     /// x_curr, seconds.
     pub congestion_s: f64,
@@ -114,14 +113,14 @@ pub(super) struct Receiver {
     base_s: Option<f64>,
     queueing_s: VecDeque<f64>,
     seen: VecDeque<Received>,
-    /// The highest packet number plus one: `next` of all packets, `before` of those that have left
-    /// the window.
+    /// The highest packet number so far, plus one. `before` is the same for the packets that have
+    /// left the window.
     next: u64,
     before: u64,
     lost_ratio: f64,
     marked_ratio: f64,
-    /// The lengths of the intervals between losses, in packets, the latest first; then the number
-    /// of the first packet after the last loss.
+    /// The lengths of the intervals between losses, in packets, the latest first. `since_loss` is
+    /// the number of the first packet after the last loss.
     intervals: VecDeque<f64>,
     since_loss: Option<u64>,
 }
@@ -152,7 +151,7 @@ impl Receiver {
         });
     }
 
-    /// The report at `now`; must be called once per [`REPORT_EVERY`].
+    /// Returns the report at `now`. Must be called once per [`REPORT_EVERY`].
     pub(super) fn report(&mut self, now: Time) -> ReceiverReport {
         while let Some(seen) = self.seen.front().filter(|seen| now.since(seen.at) > LOG_WINDOW) {
             self.before = self.before.max(seen.number + 1);
@@ -189,8 +188,8 @@ impl Receiver {
             + LOSS_DELAY_S * square(self.lost_ratio / REFERENCE_LOSS)
     }
 
-    /// The delay, warped by equation (1) for some time after a loss. After that, it returns to the
-    /// unmodified delay over one loss interval.
+    /// Warps the delay by equation (1) for [`WARPED_FOR`] loss intervals after a loss. During one
+    /// more interval, the result returns to the unmodified delay.
     fn warped_s(&self, queueing_s: f64) -> f64 {
         let interval = self.mean_interval();
         let (Some(since), Some(interval)) = (self.since_loss, interval) else { return queueing_s };
@@ -349,8 +348,8 @@ mod tests {
 
     #[test]
     fn losses_count_by_the_square_of_their_ratio() {
-        // A loss of one packet in 50, or 2 %, corresponds to 4 x 10 ms. Each window has 51 or 50
-        // packets, one of them lost; the ratio has settled after 300 reports.
+        // A loss ratio of 2 %, twice PLRREF, corresponds to 2^2 x 10 ms. Each window has 51 or 50
+        // packets, one of them lost. The ratio has settled after 300 reports.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }

@@ -30,7 +30,7 @@ pub(super) struct Picture {
     next: u64,
     next_captured: Time,
     frame: Duration,
-    /// Was a frame lost, without a key frame shown since?
+    /// True after a lost frame, until a key frame is shown.
     is_broken: bool,
     began: Option<Time>,
     shown: Option<Time>,
@@ -63,8 +63,8 @@ impl Picture {
         }
     }
 
-    /// The frame after which a key frame is needed, if one is needed. All frames up to this one are
-    /// shown or lost, key frames included.
+    /// If a key frame is needed, the number of the last frame already shown or lost. Only a later
+    /// key frame helps.
     pub(super) fn key_after(&self) -> Option<u64> {
         self.is_broken.then(|| self.next.saturating_sub(1))
     }
@@ -136,8 +136,8 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// The picture after frames of two packets every 40 ms; the first frame and `keys` are key
-    /// frames. The first packet of a frame arrives 50 ms after the capture, the second 10 ms later.
+    /// The picture after `frames` frames, one every 40 ms, of two packets each. The first frame and
+    /// `keys` are key frames. A frame's packets arrive 50 and 60 ms after its capture.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {

@@ -95,7 +95,7 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
     let plan = Call { key_every: Duration::from_secs(1), ..Call::default() };
     let (_, with) = call(plan, 100e6, |_| false);
     let (_, without) = call(Call::default(), 100e6, |_| false);
-    // A key frame waits in the buffer, which takes up to another 5 % off the coder's rate.
+    // While a key frame waits in the buffer, the coder's rate is up to 5 % lower.
     assert!((with / without - 1.0).abs() < 0.05, "{with} {without}");
 }
 
@@ -103,8 +103,8 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 fn losses_lower_its_rate() {
     // At a loss of 5 %, the congestion is 25 x 10 ms. The target is 10 ms x RMAX / r, so r falls to
     // the lowest rate, 150 kbit/s. But the loss ratio of about 20 packets fluctuates, so the rate
-    // rises at times, and cannot fall below the lowest rate at others. Each loss also costs a key
-    // frame, so 20 frames have the bytes of 22.
+    // sometimes rises above the lowest. Each loss also costs a key frame, so 20 frames have the
+    // bytes of 22.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

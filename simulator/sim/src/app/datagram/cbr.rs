@@ -21,8 +21,8 @@ impl Generator {
         Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
-    /// The gaps follow an even schedule that carries its remainder, so the mean rate is exact.
-    /// Dither varies each gap without disturbing the schedule.
+    /// The next packet. Gaps follow an even schedule whose rounding errors do not accumulate, so
+    /// the mean rate is exact. Dither does not disturb the schedule.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {

@@ -1,4 +1,4 @@
-//! Datagram sources: each sends by its own law, whatever happens to its packets.
+//! Datagram sources. Each follows its own schedule, whatever happens to its packets.
 
 pub(crate) mod cbr;
 pub(crate) mod on_off;

@@ -6,10 +6,10 @@ use fairwire_core::{Rate, Rng, Time, Transmitter};
 
 /// Bursts at a constant rate, separated by pauses.
 ///
-/// As in ns-2's exponential and Pareto on/off sources, a burst has max(1, round(draw)) packets, one
-/// per packet time at the rate. The pause begins one packet time after the last packet. With Pareto
-/// bursts of a shape below 2, many such sources create traffic that is bursty at every time scale
-/// (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+/// As in ns-2's exponential and Pareto on/off sources, a burst has max(1, round(x)) packets, where
+/// x is random. They are one packet time apart, and the pause begins one packet time after the
+/// last. With Pareto bursts of a shape below 2, many such sources create traffic that is bursty at
+/// every time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// Bits per second on the wire within a burst.
@@ -115,8 +115,8 @@ mod tests {
         let mean = pauses.iter().sum::<f64>() / n;
         assert!((mean - 0.05).abs() < 3.3 * 0.05 / n.sqrt(), "{mean}"); // deviation of one pause: its mean
         // A burst has max(1, round(X)) packets, where X is exponential with mean 20. The mean of
-        // round(X) is 1/(2 sinh(1/40)) = 19.9979. A draw is rounded to 0 with probability 1 -
-        // e^(-1/40), and then counts as 1.
+        // round(X) is 1/(2 sinh(1/40)) = 19.9979. X is rounded to 0 with probability 1 - e^(-1/40),
+        // and then counts as 1.
         let expected = 1.0 / (2.0 * (1.0_f64 / 40.0).sinh()) + 1.0 - (-1.0_f64 / 40.0).exp();
         let burst = times.len() as f64 / n;
         // The last burst may be cut short, which changes the mean by one burst in n.

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 /// A running datagram source.
 pub trait DatagramSource: Debug + Send {
-    /// Invoked at `now`, when the source starts and when it has sent a packet. Returns the next
-    /// packet, or `None` when the source has finished.
+    /// Returns the next packet, or `None` when the source has finished. Invoked at `now`, when the
+    /// source starts and when it has sent a packet.
     ///
     /// The packet is sent at `now` or later, and has no more bytes than IP can carry, headers
-    /// included. The run never ends if a source always returns `now`.
+    /// included. The run never ends if each packet is sent at `now`.
     fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission>;
 }
 

@@ -31,7 +31,7 @@ pub struct Replay {
     pub packets: Arc<[Offered]>,
     /// The speed relative to the capture; above 0.
     pub speed: f64,
-    /// Does it restart at the end?
+    /// True if the capture restarts at its end.
     pub repeats: bool,
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Generator {
     payload: u64,
     header_bytes: u32,
     is_paced: bool,
-    /// The frame being sent. `at` is its start, and `None` before the first frame.
+    /// The start of the frame being sent; `None` before the first frame.
     at: Option<Time>,
     packets: u64,
     sent: u64,

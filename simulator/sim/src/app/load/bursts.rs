@@ -7,16 +7,17 @@ use fairwire_core::{Rng, Time};
 /// Bursts of segments separated by pauses. A pause begins when the sender knows that the burst has
 /// been delivered.
 ///
-/// A burst has max(1, round(draw)) segments. The bursts of B. Suter et al. (INFOCOM 1998, section
-/// 4) are Pareto with shape 1.5 and a mean of 15 packets. Their pauses have a mean of 1 s (10 s in
-/// figure 10). The paper does not state the law of the pauses; we take it as exponential.
+/// A burst has max(1, round(x)) segments, where x is random. The bursts of B. Suter et al. (INFOCOM
+/// 1998, section 4) are Pareto with shape 1.5 and a mean of 15 packets. Their pauses have a mean of
+/// 1 s (10 s in figure 10). The paper does not state the distribution of the pauses; ours is
+/// exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.
     pub burst: Law,
     /// Seconds between bursts.
     pub idle: Law,
-    /// Is each burst a new connection with a separate flow hash, instead of all bursts sharing one?
+    /// True if each burst is a new connection with a separate flow hash; otherwise all share one.
     pub renews: bool,
 }
 

@@ -157,7 +157,7 @@ mod tests {
             Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
-        /// Deliveries that would coincide are a nanosecond apart.
+        /// The steps of `load`. Coinciding deliveries are moved a nanosecond apart.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
             ideal.run_to(end);

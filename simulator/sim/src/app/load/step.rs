@@ -21,7 +21,8 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// When the transfer began, if it is timed. It comprises all data given up to this step.
+        /// When the transfer began, if it is timed. The transfer comprises all data given up to
+        /// this step.
         timed_from: Option<Time>,
     },
     /// Send this number of additional segments over a connection.
@@ -30,10 +31,11 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// When the transfer began, if it is timed. It comprises all data given up to this step.
+        /// When the transfer began, if it is timed. The transfer comprises all data given up to
+        /// this step.
         timed_from: Option<Time>,
     },
-    /// Invoke the load again at this time, not at that of any previous `WakeAt`.
+    /// Invoke the load again at this time. Voids any previous `WakeAt`.
     WakeAt(Time),
     /// A page that began at this time is complete.
     PageSince(Time),

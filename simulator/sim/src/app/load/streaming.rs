@@ -246,8 +246,8 @@ impl Machine {
         });
     }
 
-    /// The plays of chunks that end by `end` but are not reported yet, and the event in progress at
-    /// `end`: a start, a stall, or the play of a partial chunk.
+    /// The unreported events up to `end`: the chunks played, and the event in progress. The latter
+    /// is a start, a stall, or the play of a partial chunk.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
         let mut steps = Vec::new();

@@ -24,8 +24,8 @@ pub struct Web {
     /// Seconds from the first object's arrival to the requests for its embedded objects. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// Number of objects embedded in the first object. Default: a Pareto draw of shape 1.1 from 2
-    /// on, at most 55, minus 2. The mean is 5.64, the maximum 53.
+    /// Number of objects embedded in the first object. Default: Pareto of shape 1.1, from 2 to at
+    /// most 55, minus 2. The mean is 5.64, the maximum 53.
     pub objects: Law,
     /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
     /// and deviation 126 168 bytes before the cut.
@@ -34,7 +34,8 @@ pub struct Web {
     pub reading: Law,
     /// Parallel connections; 1 or more.
     pub connections: u16,
-    /// Does a connection carry several objects in succession (HTTP/1.1), or only one (HTTP/1.0)?
+    /// True if a connection carries several objects in succession (HTTP/1.1); false if only one
+    /// (HTTP/1.0).
     pub is_persistent: bool,
 }
 
@@ -86,7 +87,7 @@ pub(crate) struct Machine {
     reading: Sampler,
     segments: Segments,
     is_persistent: bool,
-    /// For each connection: has this page already used it?
+    /// By connection: true if this page has already used it.
     used: Box<[bool]>,
     began: Time,
     state: State,

@@ -18,7 +18,7 @@
 //!
 //! # Source (section, equation)
 //! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
-//! window) and section 4.3 (the states), in the draft's order. Constants have the draft's names.
+//! window) and section 4.3 (the states). Comments give the draft's names.
 //!
 //! # Where we differ
 //! - The send quantum (section 4.2.2) counts only in the window: segments leave one by one.
@@ -33,7 +33,7 @@
 //!   a repair delivers a window at once, so the measured rate can be twice the path's. The draft
 //!   does not address this.
 //! - A restart from idle is not noticed (section 4.3.4.4), because a controller is not called
-//!   before a segment is sent. Only the gain of the current phase differs.
+//!   before a segment is sent. The pace then keeps the current phase's gain, instead of 1.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
 
 use super::bbr_parts::{
@@ -115,11 +115,11 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const WINDOW_GAIN: f64 = 2.0;
 /// Send quanta allowed in flight beyond the product of rate and round-trip time: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
-/// Bounds on the rate, bit/s: section 4.2.2. Below the first bound a quantum is one segment, and
-/// below the second it is two.
+/// A quantum is one segment at rates below `SLOW_BPS`, and two segments at rates below `FAST_BPS`:
+/// section 4.2.2.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-/// The maximum room for clumps: what the model's rate delivers in this time, seconds.
+/// Limits the room for clumps to what the model's rate delivers in this time, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
     /// The state at the start of a flow, in `Startup`.
@@ -393,7 +393,7 @@ impl Control for Bbr {
         f64::INFINITY
     }
 
-    /// BBRInit: the first minimum round-trip time is that of the connection's opening.
+    /// BBRInit: takes the round-trip time of the connection's opening as the first minimum.
     fn opened(&mut self, rtt: Duration, now: Time) {
         self.least_rtt = LeastRtt { rtt, at: now };
         self.begin_pace(rtt);

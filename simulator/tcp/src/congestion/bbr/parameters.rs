@@ -17,7 +17,7 @@ pub const ABOUT: About = About {
 #[parameters(gated, name = "bbr", checked = BbrGiven, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrSpec {
-    /// The phase, of eight, in which the gain cycle begins.
+    /// The phase, from 0 to 7, in which the gain cycle begins.
     #[parameter(
         default = 2,
         min = 0,
@@ -26,7 +26,7 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
-    /// Whether each flow draws the first phase, from all except 1, whenever the cycle begins.
+    /// Whether the gain cycle always begins in a random phase, which is never phase 1.
     /// `first_phase` is then unused.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
@@ -41,8 +41,8 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// The room is the maximum, over the last ten rounds, of the segments acknowledged beyond what
-    /// the model's rate delivers meanwhile. It is at most what this rate delivers in 100 ms.
+    /// The excess is the number of acknowledged segments that the model's rate does not explain.
+    /// The room is the maximum excess of the last ten rounds, but at most 100 ms at this rate.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."
@@ -59,8 +59,8 @@ pub struct BbrSpec {
 pub struct BbrParameters {
     /// The parameters as given or by default.
     pub given: BbrGiven,
-    /// The seed of the phases: each is drawn from it and the number of the round. Flows that share
-    /// their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the random phases. A phase depends on the seed and the round count. Flows that
+    /// share their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

@@ -51,7 +51,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// A BBR that knows that its pipe, of 1000 segments per second and 100 ms, is full.
+/// Returns a BBR that has filled a path of 1000 segments per second and 100 ms.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -116,8 +116,8 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
-        // The phase with gain 5/4 lasts until 125 + 3 segments are in flight. That with 3/4 would
-        // end early at 100 + 3 or fewer.
+        // Gain 5/4 lasts until 125 + 3 segments are in flight. Gain 3/4 would end early at 100 + 3
+        // or fewer.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -230,8 +230,7 @@ fn rounds_end_by_delivery_without_cumulative_progress() {
 
 #[test]
 fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
-    // A payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second gives 0.9, 11.6 and
-    // 116 Mbit/s and 11.6 Gbit/s.
+    // With a payload of 1448 bytes, the rates are 0.9, 11.6, 116 and 11 600 Mbit/s.
     for (per_second, quantum) in [(80.0, 1.0), (1000.0, 2.0), (10_000.0, 10.0), (1e6, 65_536.0 / 1448.0)] {
         let mut bbr = Bbr::new(PLAIN, &Start::of(10));
         for round in 0..6 {

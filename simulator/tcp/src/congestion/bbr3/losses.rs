@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 pub(super) struct Losses {
     /// All lost segments so far, wrapping.
     lost: u32,
-    /// Each increase: the delivered count then, and the value of `lost` before it. The latest is
-    /// last.
+    /// Each increase of `lost`, oldest first: the delivered count at that time, and `lost` before
+    /// the increase.
     rises: VecDeque<(u32, u32)>,
 }
 
-/// The number of increases kept. With more in a round trip, losses at its start are not counted.
+/// The maximum number of increases kept. If a round trip has more, its first losses are not
+/// counted.
 const KEPT: usize = 64;
 
 impl Losses {
@@ -27,7 +28,7 @@ impl Losses {
         self.lost = self.lost.wrapping_add(lost);
     }
 
-    /// The number of segments considered lost since `delivered_before` were delivered.
+    /// Returns the number of losses since the delivered count was `delivered_before`.
     /// `delivered_before` must not decrease.
     pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
         let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
@@ -48,8 +49,7 @@ mod tests {
         for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
             losses.take(lost, delivered);
         }
-        // The first two losses came when ten segments had been delivered. They do not count for a
-        // segment sent then.
+        // Losses at a delivered count of 10 do not count for a segment sent at this count.
         let counts = [9, 10, 15, 20, 29, 30, 31].map(|before| losses.since(before));
         assert_eq!(counts, [6, 4, 4, 1, 1, 0, 0]);
     }

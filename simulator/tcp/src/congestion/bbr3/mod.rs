@@ -3,30 +3,30 @@
 //!
 //! # What it does
 //! Takes the highest delivery rate of two cycles as the path's rate. Takes the minimum round-trip
-//! time of ten seconds as the path's round-trip time. Every two or three seconds, or 63 rounds, BBR
-//! probes: it fills the pipe for a round, then sends a quarter faster. The probe ends when the
-//! delivery rate no longer rises or more than 2 % of a round trip's segments are lost. If losses
-//! end the probe, the number in flight at that time becomes the long-term bound. Between probes BBR
-//! drains the queue and cruises below this bound. Losses between probes lower a short-term bound,
-//! which the next probe removes.
+//! time of ten seconds as the path's round-trip time. Every two to three seconds, or after at most
+//! 63 rounds, BBR probes: it fills the pipe for a round, then sends a quarter faster. The probe
+//! ends when the delivery rate no longer rises or more than 2 % of a round trip's segments are
+//! lost. If losses end the probe, the number in flight at that time becomes the long-term bound.
+//! Between probes BBR drains the queue and cruises below this bound. Losses between probes lower a
+//! short-term bound, which the next probe removes.
 //!
 //! # Why
 //! Version 1 ignores losses, so it overflows a short queue permanently. Version 3 stays below the
 //! overflow, and leaves 15 % of the long-term bound to others between probes.
 //!
 //! # State and cost
-//! 480 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
+//! 480 bytes, and eight for each acknowledgement that showed a loss in the last round trip; O(1)
 //! per acknowledgement. It paces, and needs exact round-trip times, delivery rates and a
 //! scoreboard.
 //!
 //! # Source (section, equation)
 //! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window), in the draft's order. Functions and constants give the draft's names.
+//! and window). Comments give the draft's names.
 //!
 //! # Where we differ
 //! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
-//!   segments delivered and lost since then are counted. Both numbers are equal on a path without
-//!   reordering.
+//!   segments delivered and lost since then are counted. Without reordering, their sum equals
+//!   `tx_in_flight`.
 //! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
 //!   acknowledgement shows are handled at once, with the acknowledgement's sample.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
@@ -97,7 +97,7 @@ pub struct Bbr3 {
     /// BBR.cycle_count.
     cycle: u32,
     clumps: Clumps,
-    /// BBR.full_bw and its counts.
+    /// BBR.full_bw, BBR.full_bw_count and BBR.full_bw_now.
     plateau: Plateau,
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
@@ -112,13 +112,14 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
-    /// The state (BBR.undo_state) and the bounds before a repair, restored if it proves spurious.
+    /// The state (BBR.undo_state) and the bounds before a repair, restored if the repair proves
+    /// spurious.
     undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
     /// BBR.loss_in_round.
     has_lost_in_round: bool,
-    /// Acknowledgements that showed a loss, in the current round of losses.
+    /// The number of acknowledgements in the current loss round that showed a loss.
     loss_events: u32,
     /// BBR.cycle_stamp.
     cycle_began: Time,
@@ -128,8 +129,8 @@ pub struct Bbr3 {
     rounds_since_probe: u32,
     growth: Growth,
     acks: AckPhase,
-    /// BBR.bw_probe_samples: may losses be due to a probe? True from the start of `Up` until the
-    /// probe's last acknowledgements have come, or until the probe has caused too many losses.
+    /// BBR.bw_probe_samples: true if losses may be due to a probe. This holds from the start of
+    /// `Up` until the probe's last acknowledgements, or until the probe has caused too many losses.
     has_probe_samples: bool,
     repair: Repair,
     lost_flight: Flight,
@@ -199,8 +200,8 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// Bounds on the wait between probes (section 5.3.3.5): a number of rounds, and 2 s plus a random
-/// time of up to 1 s.
+/// A probe follows the previous one after at most `RENO_ROUNDS` rounds, or after 2 s plus a random
+/// time of up to 1 s: section 5.3.3.5.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
@@ -210,7 +211,7 @@ const MAX_DOUBLINGS: u32 = 30;
 /// section 5.5.8.1.
 const MIN_QUANTUM: f64 = 2.0;
 const QUANTA: f64 = 3.0;
-/// Section 5.6.4.2: additional segments in `Up`.
+/// Segments added to the window in `Up`: section 5.6.4.2.
 const MORE_IN_UP: f64 = 2.0;
 
 impl Bbr3 {
@@ -452,7 +453,7 @@ impl Control for Bbr3 {
     /// The draft has no response to marks.
     fn marked(&mut self, _congested: &Congested) {}
 
-    /// BBROnEnterRTO: nothing is in flight any more.
+    /// BBROnEnterRTO: reduces the window to one segment.
     fn timed_out(&mut self, congested: &Congested) {
         self.save();
         self.note_loss();

@@ -52,13 +52,13 @@ impl Bbr3 {
         }
     }
 
-    /// BBRUpdateCongestionSignals: once per round, losses lower the short-term bounds.
+    /// BBRUpdateCongestionSignals: lowers the short-term bounds after a round with losses.
     pub(super) fn adapt_short_term(&mut self) {
         if self.has_lost_in_round && !self.is_probing() {
             let (rate, window) = (self.bottleneck_rate(), self.window);
             let beta = self.parameters.given.beta;
             let bounds = &mut self.bounds;
-            // BBRInitLowerBounds: infinite bounds begin at the current rate and window.
+            // BBRInitLowerBounds: the current rate and window replace infinite bounds.
             bounds.rate_short = self.latest.rate.max(beta * bounds.rate_short.min(rate));
             bounds.in_flight_short = self.latest.delivered.max(beta * bounds.in_flight_short.min(window));
         }

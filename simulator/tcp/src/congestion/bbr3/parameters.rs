@@ -61,8 +61,8 @@ pub struct Bbr3Spec {
 pub struct Bbr3Parameters {
     /// The parameters as given or by default.
     pub given: Bbr3Given,
-    /// The seed from which the time between two probes is drawn. Flows that share their constants
-    /// have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the random times between probes. Flows that share their constants have separate
+    /// seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

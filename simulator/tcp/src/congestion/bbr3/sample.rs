@@ -3,8 +3,8 @@
 use super::losses::Losses;
 use crate::congestion::control::Acked;
 
-/// RS of the draft: the measurements of an acknowledgement. The current segment is the acknowledged
-/// segment that was sent last.
+/// The draft's RS: the measurements of an acknowledgement. In the fields' comments, the current
+/// segment is the acknowledged segment that was sent last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// RS.delivery_rate, segments per second.
@@ -64,7 +64,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Returns a state without measurements that continues the loss round of `before`.
+    /// Returns empty maxima in the loss round of `before`.
     pub(super) fn after(before: &Latest) -> Self {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }

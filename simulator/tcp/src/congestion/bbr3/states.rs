@@ -1,4 +1,4 @@
-//! The states, and the end of each: draft-ietf-ccwg-bbr-05, section 5.3.
+//! The transitions between the states: draft-ietf-ccwg-bbr-05, section 5.3.
 
 use super::sample::{Latest, Sample};
 use super::{

@@ -11,8 +11,8 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
 /// minimum of two segments.
 const SEGMENT: Size = Size(100);
 
-/// A path of 1000 segments per second and 100 ms, round by round: each acknowledgement covers a
-/// round of 100 segments.
+/// A BBR on a path of 1000 segments per second and 100 ms. Each acknowledgement covers a round of
+/// 100 segments.
 struct Rounds {
     bbr: Bbr3,
     at_ms: u64,
@@ -100,7 +100,8 @@ fn it_starts_drains_and_cycles_through_four_phases() {
 
 #[test]
 fn gains_are_those_of_the_draft() {
-    // Section 5.6.1, for a rate of 1000 segments per second and a product of 100 segments.
+    // The gains of section 5.6.1, at 1000 segments per second and a bandwidth-delay product of 100
+    // segments.
     for (state, pace, window) in [
         (Bbr3State::Drain, 500.0, 200.0),
         (Bbr3State::Down, 900.0, 200.0),
@@ -152,8 +153,8 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     rounds.round(10, 200); // 90 of 100 arrive
     let window = rounds.bbr.window();
     rounds.round(0, 190); // the loss round is over
-    // The rate is bounded by the 1000 segments per second that still arrived, and the number in
-    // flight by beta, 0.7, of the window.
+    // The bound on the rate is the 1000 segments per second of the last round. The bound on the
+    // number in flight is 0.7 of the window.
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
@@ -207,7 +208,7 @@ fn it_probes_after_two_to_three_seconds_or_after_the_rounds_that_reno_would_need
     assert!(!bbr.is_time_to_probe(bbr.cycle_began));
     bbr.rounds_since_probe = 63;
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
-    // A window of 20 segments corresponds to 20 rounds of Reno.
+    // With a window of 20 segments, a probe is due after 20 rounds.
     (bbr.rounds_since_probe, bbr.window) = (20, 20.0);
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
 }

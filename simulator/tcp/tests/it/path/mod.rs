@@ -113,7 +113,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Packets are counted from 0 in order of arrival at the link.
+    /// Loses the packets `lost`, counted from 0 in order of arrival at the link.
     pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
@@ -128,13 +128,13 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Packets are counted from 0 in order of arrival at the queue.
+    /// Marks packets by number, counted from 0 in order of arrival at the queue.
     pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
     }
 
-    /// `now` must be before anything is due.
+    /// Sets the time. Nothing may be due before `now`.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
