@@ -43,8 +43,8 @@ fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");
     assert!(mean(&marked, "fq-codel", "throughput_bps.steady") > 7.5e6, "{marked}");
     let seldom = outcome(&["flow.steady.source.steady.every=10 s"]);
-    // Each of the four flows starts at 1 Mbit/s at most. In 40 s, at most three reports add 0.1
-    // Mbit/s each.
+    // In 40 s, at most three reports raise each of the four flows from at most 1 Mbit/s to 1.3
+    // Mbit/s.
     assert!(mean(&seldom, "fq-codel", "throughput_bps.steady") < 4.0 * 1.3e6, "{seldom}");
 }
 

@@ -28,9 +28,8 @@ fn in_profile(set: &str) -> f64 {
 
 #[test]
 fn it_colours_an_aggregate_by_its_contract_and_its_parameters_have_an_effect() {
-    // The aggregate sends 6 Mbit/s, and its contract of 4 Mbit/s covers 15,000 packets. A packet
-    // arrives every 0.7 ms, so the limit of 20 ms admits at most thirty packets beyond the
-    // contract.
+    // The aggregate sends 6 Mbit/s, and its contract of 4 Mbit/s covers 15,000 packets. The limit
+    // of 20 ms admits at most thirty packets more, about 0.001 of all packets.
     let fraction = in_profile("aggregate.gold.marker={ gcra = { limit = \"20 ms\" } }");
     assert!((fraction - 4.0 / 6.0).abs() < 0.005, "{fraction}");
     let own_rate = in_profile("aggregate.gold.marker={ gcra = { rate = \"3 Mbit/s\" } }");

@@ -24,8 +24,8 @@ fn throughput(set: &str) -> f64 {
 
 #[test]
 fn it_is_simulated_and_its_parameters_have_an_effect() {
-    // Each of two flows sends two packets of 512 bytes per gap. With a gap of 4 ms, both send
-    // 15,000 pairs in 30 s; the standard deviation is 0.8 %.
+    // Two flows send two packets of 512 bytes each per gap. With a gap of 4 ms, 15,000 pairs in 30
+    // s have a standard deviation of 0.8 %.
     for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {
         let found = throughput(&format!("flow.pairs.source.pairs.gap={gap}"));
         assert!((found / expected_bps - 1.0).abs() < 0.05, "{gap}: {found}");

@@ -152,7 +152,7 @@
 typedef struct fw_queue fw_queue;
 
 /*
- The receiver of a C discipline's drops and marks, valid during the call that receives it.
+ The receiver of drops and marks from a discipline in C, valid during one call.
  */
 typedef struct fw_signals fw_signals;
 
@@ -296,12 +296,12 @@ typedef struct fw_event {
 } fw_event;
 
 /*
- Invoked for each drop and mark, during the call that caused it.
+ The callback for a drop or mark, run before the call returns.
  */
 typedef void (*fw_on_event)(void *user, const struct fw_event *event);
 
 /*
- A list that calls fill with drops and marks. No callback of the queue may touch it.
+ A list into which calls write drops and marks. The queue's callback must not touch the list.
  */
 typedef struct fw_events {
   /*
@@ -390,7 +390,7 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- The version of the interface of this library: FW_ABI_VERSION of its header.
+ Returns the version of this library's interface: FW_ABI_VERSION in the library's header.
  */
 uint32_t fw_abi_version(void);
 
@@ -543,8 +543,8 @@ int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t roo
 int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t room);
 
 /*
- Sets the weight of a class, from 10^-6 to 10^6, and writes the previous weight to `*before`,
- unless `before` is null. The parameters must have given the class a weight.
+ Sets the weight of a class, from 10^-6 to 10^6. Writes the previous weight to `*before` unless
+ `before` is null. The parameters must have given the class a weight.
 
  Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
@@ -560,10 +560,10 @@ int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t 
 
 /*
  Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
- `*packet`, and its other fields to zero.
+ `*packet`; all other fields become zero.
 
- The flow is that of fw_flow_hash, or, if the headers are unreadable, a hash of the Ethernet
- addresses and type.
+ The flow is that of fw_flow_hash. If the headers are unreadable, a hash of the Ethernet
+ addresses and type replaces it.
 
  Errors: FW_ERROR_NULL.
  */

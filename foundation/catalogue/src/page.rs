@@ -314,8 +314,8 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields that a page lists. Larger tables have fields for all disciplines,
-/// described on the disciplines' pages.
+/// A table with more fields is not listed on a page: these fields are those of disciplines, which
+/// have their own pages.
 const MAX_FIELDS: usize = 20;
 
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {

@@ -144,7 +144,7 @@ pub enum TraceError {
     NoEnd,
     /// All rates of a trace of two columns are zero.
     NothingSent,
-    /// A line of a trace of two columns is more than a year after the first, or there are too many
+    /// A line of a two-column trace is more than a year after the first line, or there are too many
     /// lines.
     TooLong {
         /// The line.

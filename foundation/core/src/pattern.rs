@@ -254,14 +254,14 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
-        // The rates 0, 1 and 2 Mbit/s alternate each nanosecond, so a packet of 1500 B takes twelve
+        // The mean of 0, 1 and 2 Mbit/s is 1 Mbit/s, so a packet of 12,000 bits takes twelve
         // periods of 1 ms.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let sent = (0..1_000_000).map(|_| link.start(1500, Time::ZERO)).last().expect("packets");
-        // Each ms carries only 999.999 bits, because the link is down in its first and last
-        // nanosecond.
+        // Each period ends with a nanosecond at rate 0. It carries 999.999 bits, so 12e9 bits take
+        // 12,000,012 ms.
         let mean = law.repeating_mean().expect("a pattern").bps();
         assert_eq!((mean, sent.ns() / 1_000_000), (999_999, 12_000_012));
     }

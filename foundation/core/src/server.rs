@@ -332,8 +332,8 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // At first a packet takes 100 us. The steps count from 50 us. A packet takes 200 us, the
-        // link is down from 350 us to 700 us, then a packet takes 100 us.
+        // Packet 0 ends at 100 us. The steps count from 50 us: a packet takes 200 us, the link is
+        // down from 350 us to 700 us, then a packet takes 100 us.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -406,8 +406,8 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // Packet 0 ends at 1150 us, in spite of the two charges meanwhile. Packet 1 begins after
-        // both charges, at 1200 us.
+        // Packet 0 ends at 1150 us. The two charges delay packet 1 by 30 + 20 us, so packet 1
+        // begins at 1200 us.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));

@@ -80,9 +80,8 @@ mod tests {
             let normal = Normal::new(Duration::from_ms(300), Duration::from_ms(15), rho).expect("below 1");
             let taken = taken(normal, true);
             let (mean, deviation, lag_1) = moments(&taken, 1);
-            // The standard errors are as follows, for rho = 0, 0.25 and 0.9. The mean: 15 x sqrt((1
-            // + rho) / (1 - rho) / 1e5) = 0.05, 0.06 and 0.2 ms. The deviation: 0.03, 0.04 and 0.1
-            // ms. A correlation: below 0.004.
+            // The standard errors are at most 0.2 ms for the mean, 0.1 ms for the deviation and
+            // 0.004 for a correlation. Each bound is at least 2.5 standard errors.
             assert!((mean - 300.0).abs() < 0.5, "{rho}: {mean}");
             assert!((deviation - 15.0).abs() < 0.3, "{rho}: {deviation}");
             assert!((lag_1 - rho).abs() < 0.03, "{rho}: {lag_1}");
@@ -94,9 +93,9 @@ mod tests {
     fn no_delay_is_negative_and_the_order_is_kept() {
         let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
         let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
-        // Of the 100 000 draws, 2.275 % are more than 2 standard deviations (sd) below the mean.
-        // The sd of their count would be 47 for independent draws. The correlation multiplies it by
-        // at most sqrt(5/3), and the range allows four such sd.
+        // A delay is 0 if its draw is more than 2 standard deviations below the mean: 2.275 % of
+        // 100 000 draws. The standard deviation of `at_once` is at most 47 x sqrt(5/3) = 61, and
+        // the range is 2275 +- 4 x 61.
         assert!((2_030..2_520).contains(&at_once), "{at_once}");
         assert_eq!(taken(normal, false).len(), 100_000);
         assert_eq!(

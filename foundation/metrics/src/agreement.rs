@@ -261,7 +261,8 @@ mod tests {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
-        // The means 2 and 5 each have a standard error of 1, so their difference has one of 1.414.
+        // Each mean has a standard error of 1. The difference of 3 is 3 / 1.414 = 2.12 standard
+        // errors.
         let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.1)), Some(Verdict::Fails));
@@ -269,8 +270,8 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7. Two such
-        // half widths add up to 25.4.
+        // Two runs that differ by 2 have a half width of 12.7, so two such intervals meet at
+        // distances up to 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

@@ -130,7 +130,7 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // Sums have at most 30 terms of at most 200, each rounded by at most 2^-53 of its
+                // Rounding: at most 30 terms of at most 200, each with an error of 2^-53 of its
                 // value.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }

@@ -56,19 +56,18 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_student() {
-        // s is 3.02765 and t(0.975, 9) is 2.26216 (any table), so the half width is 2.26216 *
-        // 3.02765 / sqrt(10).
+        // s is 3.02765 and t(0.975, 9) is 2.26216, so the half width is 2.26216 × 3.02765 /
+        // sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
         let actual = estimate(&runs).unwrap();
         assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
-        // The table's five decimals allow an error of 1e-5 s / sqrt(n), and s / sqrt(n) is about 1.
+        // An error of 1e-5 in t changes the half width by 1e-5 × s / sqrt(n), about 1e-5.
         assert!((actual.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{actual:?}");
     }
 
     #[test]
     fn the_interval_of_a_share_is_that_of_wilson() {
-        // By hand, for z = 1.96: the centre is (0.8 + 0.192073) / 1.384146 = 0.716740, and the half
-        // width 0.226578.
+        // By hand, for z = 1.96: the interval of 8 in 10 is 0.71674 ± 0.22658.
         let [low, high] = proportion(8, 10).unwrap();
         assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
         let [low, high] = proportion(0, 16).unwrap();
@@ -78,7 +77,7 @@ mod tests {
 
     #[test]
     fn two_runs_have_a_very_wide_interval() {
-        // t(0.975, 1) is 12.7062 and s / sqrt(2) is 0.5.
+        // The half width is 12.7062 (t(0.975, 1)) × 0.5 (s / sqrt(2)).
         let actual = estimate(&[1.0, 2.0]).unwrap();
         assert!((actual.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{actual:?}");
     }

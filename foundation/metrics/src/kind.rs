@@ -47,7 +47,7 @@ kinds! {
     Stall = "stall", "stalls";
     /// The playing of one chunk of a video.
     Play = "play", "plays";
-    /// The time of a video at one bitrate, from its first request until another is requested.
+    /// The time from a video's first request at one bitrate to its first request at another.
     Switch = "switch", "switches";
 }
 

@@ -196,7 +196,7 @@ mod tests {
     fn a_flow_is_compared_with_the_fair_share_while_it_was_on() {
         let (fairness, record, flows) = judged(two(Vec::new()));
         assert_eq!(record.active_s, [30.0, 10.0]);
-        // The shares of `a`: 12, 6, 12 Mbit/s, 10 s each.
+        // The shares of `a`: 12, 6, 12 Mbit/s, on average 10.
         assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);

@@ -85,7 +85,7 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Variables added to the inherited environment.
     pub environment: Vec<(String, String)>,
-    /// An existing file for its stdout and stderr.
+    /// An existing file for the process's stdout and stderr.
     pub log: PathBuf,
 }
 

@@ -66,11 +66,11 @@ pub(crate) fn gain_rights() -> Result<(), Trouble> {
 }
 
 /// Puts this thread's later children into a process namespace, and this thread into a mount
-/// namespace. All descendants end with the first child, and the mounts disappear with the last
-/// process.
+/// namespace. When the first child ends, the kernel kills all other
+/// descendants. The mounts disappear with the last process.
 ///
-/// If the kernel refuses, first creates a user namespace, for which the process must have only one
-/// thread. Afterwards, the thread cannot start other threads.
+/// If the kernel refuses, first creates a user namespace. The process must then have only one
+/// thread. Afterwards, this thread cannot start other threads.
 pub fn part_processes() -> Result<(), Trouble> {
     let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
     if let Err(plain) = unshare(flags) {

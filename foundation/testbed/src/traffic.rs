@@ -16,7 +16,7 @@ pub struct Traffic {
     pub duration_ns: u64,
     /// The slots in which bytes are counted.
     pub slots: Slots,
-    /// True if each host counts the bytes on the link of all arriving frames.
+    /// True if each host counts all arriving frames, in bytes on the link.
     pub is_tapped: bool,
     /// The sampling interval of TCP senders' states, nanoseconds; `None` for never.
     pub tcp_every_ns: Option<u64>,

@@ -427,7 +427,7 @@ mod tests {
         let now = Counted { bytes: [1_500_000, 64], packets: [1000, 1] };
         let over = Duration::from_secs(2);
         assert_eq!(bps(&before, &now, 0, 24, over), 4.0 * 1_524_000.0);
-        // Counters that decrease: the interface disappeared and returned.
+        // Counters decrease after an interface disappeared and returned.
         assert_eq!(bps(&now, &before, 0, 24, over), 0.0);
         assert!(busiest(3000.0, 0.0, "upload").is_err());
         assert!(busiest(2.6e6, 94e6, "upload").is_err());

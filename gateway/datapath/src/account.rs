@@ -431,8 +431,7 @@ mod tests {
             packet(&mut accounts, flow, 0);
             packet(&mut accounts, flow, 0);
         }
-        // In each millisecond of ten seconds, 100 forged senders send a packet each. 32 hosts send
-        // every 100 ms.
+        // For 10 s, 100 new flows a millisecond arrive. Flows 0 to 31 each get 100 packets more.
         for flood in 0..1_000_000u64 {
             let ms = flood / 100;
             packet(&mut accounts, 1_000_000 + flood, ms);
@@ -445,8 +444,7 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // After the flood, a new flow gets a slot within 16 packets: each packet checks four of the
-        // 64 accounts.
+        // Each packet of a new flow checks 4 of 64 accounts. Within 16 packets, flow 77 gets one.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

@@ -274,8 +274,7 @@ mod tests {
                     }
                 }
             }
-            // BFD repeats a frame to one host every 10 ms, and a hello repeats a frame to a group
-            // every 250 ms.
+            // BFD repeats a unicast every 10 ms, and a hello repeats a broadcast every 250 ms.
             let now = now + Duration::from_us(500);
             for (every, frame, side) in
                 [(10, unicast(1), Right), (10, unicast(2), Left), (250, broadcast(1), Right)]
@@ -297,7 +296,7 @@ mod tests {
         [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
     }
 
-    /// The switch floods each copy to both ports again, so copies circle in both directions.
+    /// The switch floods every copy to both ports, so copies circle in both directions.
     #[test]
     fn frames_flooded_to_one_host_are_cut_and_others_are_not() {
         let mut echoes = Echoes::default();
@@ -340,7 +339,7 @@ mod tests {
     fn occasional_reflections_and_repeating_hosts_are_no_loop() {
         let mut echoes = Echoes::default();
         for number in 0..1000_u64 {
-            // Some access points cause ten echoes a second.
+            // Some access points reflect ten frames a second.
             echoes.leaves(Left, &broadcast(number as u8), at(number * 100_000 + 1));
             assert!(!echoes.comes_back(Left, &broadcast(number as u8), at(number * 100_000 + 500)));
         }

@@ -233,7 +233,7 @@ impl Cells {
         }
     }
 
-    /// Copies in `frame`, which must fit.
+    /// Copies `frame` into a free slot, which must be long enough.
     fn put(&mut self, frame: &[u8], note: FrameNote) -> u32 {
         let note = FrameNote { len: frame.len() as u32, ..note };
         let at = match self.free.pop() {

@@ -280,7 +280,7 @@ mod tests {
         }
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
-        // The tolerance allows for a sum of floats, one of which is 2^64 ns.
+        // Floats are summed, and one wait is 2^64 ns. Hence the tolerance.
         assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 
@@ -296,8 +296,7 @@ mod tests {
             let window = sojourns.window(at(900));
             for (q, shown) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
                 let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
-                // The tolerance is half a bucket, which is at most 1/16 of its value wide, and one
-                // ns because a bucket's middle is a whole number.
+                // The tolerance is half a bucket, at most 1/32 of the value, and 1 ns of rounding.
                 prop_assert!((shown - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, shown, truth);
             }
         }

@@ -276,8 +276,7 @@ mod tests {
 
     #[test]
     fn a_replay_has_the_waits_and_drops_that_can_be_computed_by_hand() {
-        // Of the five packets at 0 ms, one is sent, two wait and two are dropped. The sixth is sent
-        // at once.
+        // Of five packets at 0 ms, one is sent, two wait and two are dropped.
         let arrivals: Vec<Arrival> = [0, 0, 0, 0, 0, 1000].iter().map(|ms| arrival(*ms, 7)).collect();
         let outcome = replay(link(2), &arrivals, false, &|unit| format!("{unit:?}"));
         assert_eq!((outcome.packets_in, outcome.packets_out), (6, 4));

@@ -323,8 +323,8 @@ mod tests {
             for figure in faulty.figures(&in_place_of_the_kernel(&faults)) {
                 let is_burst_of_single_losses =
                     faulty.name == "netem-loss" && figure.what == Measure::Burst.name();
-                // The mean burst of `netem-loss` changes only from 1/0.8 to 1/0.79 packets, within
-                // the tolerance.
+                // The mean burst of `netem-loss` changes from 1/0.8 = 1.25 to 1/0.79 = 1.27
+                // packets, within the tolerance.
                 if !is_burst_of_single_losses {
                     assert_eq!(figure.verdict(), Verdict::Fails, "{figure:?}");
                 }

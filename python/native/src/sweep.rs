@@ -107,7 +107,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: whole(folder), origin: Origin::File(whole(path)) })
     }
 
-    /// The contents of a pickle. Workers that load it need access to the folder of the store.
+    /// The contents of a pickle. Workers that load it need access to the folder of the sweep's store.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let restore = py.import("fairwire._fairwire")?.getattr("_sweep_plan")?;
         let (base, text, file) = match &self.origin {

@@ -86,7 +86,7 @@ mod tests {
             let count = |class: &str| svg.matches(&format!("class=\"{class}\"")).count();
             let in_legend = usize::from(kind == Kind::Bars);
             assert_eq!((count("claimed"), svg.matches(stroke(kind)).count()), (1, 1 + in_legend));
-            // The data end below 1, so this tick shows that the axis covers the band.
+            // The data end below 1, so a tick at 2.0 shows that the axis covers the band.
             assert!(svg.contains(">2.0</text>"), "{kind:?}: {svg}");
         }
     }

@@ -173,7 +173,7 @@ mod tests {
                     for second in &column[at + 1..] {
                         let (a, b) = (seen(first, vision), seen(second, vision));
                         let apart: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-                        // The distance is more than three times the visible minimum.
+                        // Just visible is 0.02; the bound is over three times that.
                         assert!(apart > 0.07, "{first} {second} {apart}");
                     }
                 }
@@ -185,8 +185,8 @@ mod tests {
     fn every_colour_contrasts_with_its_ground() {
         let luminance = |colour| times(&[[0.2126, 0.7152, 0.0722]; 3], light(colour))[0] + 0.05;
         for (bright, dark) in PALETTE {
-            // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, but our
-            // lines are thicker than what it calls "thin".
+            // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, accepted
+            // because our lines are not "thin".
             assert!(luminance(GROUND.0) / luminance(bright) > 2.85, "{bright}");
             assert!(luminance(dark) / luminance(GROUND.1) > 3.0, "{dark}");
         }

@@ -87,8 +87,8 @@ impl Recorded {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // Only the first link counts. It may also carry acknowledgements, which are not offered
-        // bytes.
+        // Only the first link counts. It may also carry acknowledgements. These do not count as
+        // offered bytes.
         if event.link != Some(0) {
             return;
         }

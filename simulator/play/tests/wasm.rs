@@ -21,7 +21,7 @@ fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let mut command = Command::new("node");
     command.arg(script).arg(packed()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut node) = command.spawn() else {
-        // This goes directly to stderr, because cargo captures other output.
+        // Cargo captures `eprintln!`, but not direct writes to stderr.
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: WebAssembly beside the native simulator: node is missing");
         return None;
@@ -73,7 +73,7 @@ fn the_module_has_every_part_of_the_native_catalogue() {
 #[test]
 fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     let packed = std::fs::read(packed()).expect("it is checked in");
-    // Without a file name, a gzip header has ten bytes. The trailer has eight.
+    // A gzip header without a file name has ten bytes, and the trailer eight.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
     // Each text is split in two, because a check of the repository refuses such texts in source

@@ -169,8 +169,8 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // Two of the three flows are TCP, so their fair share of 2 Mbit/s is 0.667. Under tail drop, a
-    // CBR flow faster than the link leaves them nearly nothing.
+    // Two of the three flows are TCP, so their fair share is 2/3 of the link. Under tail drop, the
+    // CBR flow, faster than the link, leaves them nearly nothing.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
     // `sampled` is the mean backlog in packets, sampled every 100 ms. `mean` is the simulator's

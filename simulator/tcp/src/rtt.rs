@@ -190,10 +190,9 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // From a trace of ns-2 with ticks of 10 ms. The smoothed time is 4 ticks, the variation 6
-        // quarters of a tick, and the measurement 15 ticks. The variation becomes 6 - 1 (6/4
-        // rounded down) + 11 (15 - 4) = 16 quarters, and the smoothed time 43/8 ticks. The timeout
-        // is 43/8, rounded down, plus 16 ticks.
+        // From a trace of ns-2 with ticks of 10 ms. The measurement exceeds the smoothed time by 15
+        // - 4 = 11 ticks. Variation: 6 - 1 (6/4 rounded down) + 11 = 16. Smoothed time: 4 + 11/8 =
+        // 43/8 ticks. Timeout: 5 (43/8 rounded down) + 16 = 21 ticks.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);

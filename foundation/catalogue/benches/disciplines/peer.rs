@@ -66,8 +66,7 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Builds the discipline, and offers eight packets per leaf. The backlog then is half a packet
-    /// per leaf.
+    /// Builds the discipline, and runs bursts until the backlog is half a packet per leaf.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -106,8 +105,7 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // Once the backlog is half a packet per leaf, this dequeues as many packets as were
-            // admitted.
+            // This loop keeps the backlog at half a packet per leaf.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),

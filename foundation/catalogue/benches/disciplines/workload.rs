@@ -117,7 +117,7 @@ impl Workload {
     }
 
     fn offer(&mut self, arrival: &Arrival) {
-        // Two thirds of a mean packet's transmission time: 1.5 times the link's rate.
+        // The load is 1.5 times the link's rate: a gap is 2/3 of a transmission time.
         self.now += u64::from(MEAN_SIZE) * 8 * 1_000_000_000 / RATE * 2 / 3;
         let now = Time::from_ns(self.now);
         let packet = Packet {

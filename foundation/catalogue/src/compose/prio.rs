@@ -76,7 +76,7 @@ pub struct Spec {
     /// The bands, the most urgent first.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
-    /// The band, counted from 1, for values that no band lists.
+    /// The band for packets whose value is in no list of `bands`; the first band is 1.
     #[parameter(unset = "the last", unit = "number")]
     pub default_band: Option<u32>,
 }

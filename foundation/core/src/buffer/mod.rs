@@ -50,7 +50,7 @@ const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLO
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    // An `Option` would have a byte for its tag within the packet, and would be slower to copy.
+    // Not an `Option`, whose tag would make the slot slower to copy.
     packet: Packet,
     older: u32, // VACANT if no packet is here
     newer: u32, // doubles as the free list's link

@@ -367,7 +367,7 @@ mod tests {
             let contract = RATE as f64;
             marker.on_report(RateRequest::Increase, after(999), start);
             let top = marker.target_bps(after(999)).expect("it adapts");
-            // There were 49 changes, at 20, 40, ... 980 ms.
+            // 49 changes, at 20 to 980 ms: 1.0001^49 = 1.0049.
             assert!((top / contract - 1.0049).abs() < 2e-5, "{top}");
             let halfway = marker.target_bps(after(1500)).expect("it adapts");
             assert!(contract < halfway && halfway < top, "{halfway}");
@@ -396,7 +396,7 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // The change due at `start` precedes the first report. So the reports decide 500
+            // The change at `start` precedes all reports. Reports decide 10 s / 20 ms = 500
             // changes.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
@@ -436,7 +436,7 @@ mod tests {
         };
         assert_eq!(packet(&mut marker, 1_000_000, start), GREEN);
         marker.on_request(RateRequest::Increase, start);
-        // 20 ms at 1 Mbit/s and 980 ms at 2 Mbit/s bring 2500 + 245 000 tokens.
+        // 20 ms at 1 Mbit/s and 980 ms at 2 Mbit/s bring 2500 + 245 000 = 247 500 tokens.
         let now = start + second;
         assert_eq!(packet(&mut marker, 247_501, now), YELLOW);
         assert_eq!(packet(&mut marker, 247_500, now), GREEN);

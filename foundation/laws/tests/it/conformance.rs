@@ -219,8 +219,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Two polls for every three of the 3000 offers send 2000 packets. At most 40 more leave
-            // at the end. With AVQ, some polls find no packet.
+            // Three offers come with two polls: 3000 × 2/3 = 2000 packets sent. At most 40 more
+            // leave at the end. With AVQ, some polls find no packet.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -297,9 +297,9 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // Two polls per three of the 12000 offers send 8000 packets. At most 40 more leave in each
-        // of three pauses. A poll finds nothing only if an empty queue has refused a packet. AVQ
-        // admits 0.98 of the rate at first, and three quarters at the end.
+        // Three offers come with two polls: 12000 × 2/3 = 8000 packets sent. At most 40 more leave
+        // in each of three pauses. AVQ sends fewer: it admits 0.98 of the rate at first, and three
+        // quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -308,13 +308,13 @@ fn overload_fills_the_link_and_loses_a_third() {
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
     // SFB forgets an unresponsive flow too slowly: a bin's probability falls by 1/6000 for each
-    // packet that finds it empty.
+    // packet that finds the bin empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // The light flow uses a tenth of the link. After its first minute, the contest has no
-            // more effect.
+            // The light flow uses a tenth of the link. After one minute of this flow, the contest
+            // has no more effect.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {

@@ -38,7 +38,7 @@ fn the_defaults_are_those_of_fabas_paper() {
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
-/// Number of gaps of each length between signals, at p_b = 1/64.
+/// The number of gaps of each length between two signals, at p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
     let config = Config { ramp, spreading, given: Checked { weight: 1.0, ..Checked::default() }, ..config() };
@@ -62,7 +62,7 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];
-    // The first gap also counts the first arrival above the threshold, which is spared.
+    // One gap may be outside: the first also counts the spared first arrival.
     assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
     let expected = total as f64 / inside.len() as f64;
     let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
@@ -72,7 +72,7 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The first arrival after a signal has n = 1. With p = 1/64, p / (1 - n p) is 1 at n = 63.
+    // With p = 1/64, the probability p / (1 - n p) reaches 1 at the 63rd arrival after a signal.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -83,8 +83,8 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // At an average of 29, p_b is 25/26, and spreading raises the probability to 1. Signals are
-    // forced only from 60 on. So only the spared first arrival passes.
+    // At an average of 29, p_b is 25/26, and spreading raises the probability to 1. The first
+    // arrival passes only because it is spared.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
     let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };
@@ -143,7 +143,7 @@ pub(crate) fn printed(ramp: Ramp, avg: f64) -> f64 {
     }
 }
 
-/// The average from which every packet is dropped.
+/// The average at which the probability reaches 1.
 pub(crate) fn ceiling(ramp: Ramp) -> f64 {
     if ramp.gentle { 2.0 * ramp.max } else { ramp.max }
 }
@@ -271,7 +271,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             // Frequent steps let a short run cover rises and falls. RED makes at most 64 due steps
-            // at once, the transcription all of them. No pause lasts 64 intervals.
+            // at once, but no pause lasts 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -290,8 +290,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // Fluid loop: the queue is constant at a probability of 0.1. At an average of 15, halfway from
-    // 10 to 20, the probability is half of max_p, so max_p must reach 0.2.
+    // The queue is constant when p is 0.1. At the target average of 15, p is half of
+    // `max_probability`, which must therefore reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -309,9 +309,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // Packets are entire, so the band from 14 to 16 extends to 13.5 and 16.5. There the ramp
-        // gives 0.35 to 0.65 of max_p, so p is 0.1 at a max_p between 0.1 / 0.65 and 0.1 / 0.35.
-        // One step adds a tenth.
+        // Rounding to packets extends the band to 13.5..16.5, where p is 0.35 to 0.65 of
+        // `max_probability`. So p is 0.1 at a `max_probability` of 0.1 / 0.65 to 0.1 / 0.35. One
+        // step may add a tenth.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -336,7 +336,7 @@ fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silenc
 
 #[test]
 fn an_idle_link_decays_the_average() {
-    // 100 packets of 512 bytes take 40.96 ms at 10 Mbit/s.
+    // The link idles for 40.96 ms, the time of 100 packets.
     let averages = [IdleRule::Ns2, IdleRule::Floyd1993].map(|idle_rule| {
         let given = Checked { weight: 0.01, idle_rule, ..Checked::default() };
         let mut red = Red::new(Config { given, ..config() }, Seed(1).stream("idle"));
@@ -349,7 +349,7 @@ fn an_idle_link_decays_the_average() {
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
-    // The average decays from 0.01 to about a third of that. The tolerance allows for rounding.
+    // The averages are about 0.004. The tolerance allows for rounding.
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }
@@ -415,8 +415,8 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Gaps are uniform from 1 to 63 packets, with mean 32 and variance 331. So a million packets
-    // have 31 250 signals, with a standard deviation of 100, the root of 1e6 x 331 / 32^3.
+    // Gaps are uniform from 1 to 63 packets, so 1e6 / 32 = 31 250 signals are expected. Their
+    // standard deviation is 100, and the tolerance is 5 of these.
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
@@ -426,9 +426,9 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 
 #[test]
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
-    // p_b is 1/4. After a spared packet of 500 bytes, one of `len` bytes is signalled with
-    // probability p_b / (1 - n p_b) * len / mean. Here n is the number of entire mean packets in
-    // both together. As in ns-2, spreading comes before scaling.
+    // p_b is 1/4. After a spared packet of 500 bytes, the next is signalled with probability p_b /
+    // (1 - n p_b) × len / mean. Here n is (500 + len) / mean, rounded down. As in ns-2, spreading
+    // comes before scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2
@@ -455,7 +455,7 @@ fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
             judge(len) == Verdict::Signal(Cause::Early)
         };
         let met = (0..40_000).filter(|&seed| is_signalled(seed)).count() as f64 / 40_000.0;
-        // 4 standard deviations of the fraction of 40 000 draws are 0.01.
+        // The tolerance is 4 standard deviations of a fraction of 40 000 draws.
         assert!((met - chance).abs() < 0.01, "{mean_packet} {len}: {met} for {chance}");
     }
 }

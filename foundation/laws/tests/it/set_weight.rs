@@ -88,7 +88,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// The number of offers in which buffer and tokens circulate many times.
+/// The number of offers after which shares have settled.
 const SETTLES: u64 = 30_000;
 
 #[test]
@@ -103,7 +103,7 @@ fn a_changed_weight_gives_the_shares_of_a_discipline_built_with_it() {
             built.sent(2 * SETTLES);
             let (found, expected) = (changed.sent(2 * SETTLES), built.sent(2 * SETTLES));
             for (found, expected) in found.into_iter().zip(expected) {
-                // Four sd of the difference between two counts.
+                // Four standard deviations of the difference.
                 let tolerance = 4.0 * f64::from(found + expected).sqrt();
                 let difference = f64::from(found.abs_diff(expected));
                 assert!(
@@ -176,8 +176,8 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // Each of the 2^14 buckets may have at most 2^49 units. A bucket of weight 1 has 2^39, so a
-    // weight is at most 2^10.
+    // Each of the 2^14 buckets may have at most 2^49 units. A weight of 1 has 2^39 units, so the
+    // largest weight is 2^10 = 1024.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));

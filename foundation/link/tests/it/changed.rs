@@ -26,7 +26,7 @@ fn a_set_rate_holds_from_then_on_and_the_report_counts_both() {
     link.set_rate("8 Mbit/s", ms(100)).unwrap();
     let expected = [(0, 11.0), (1, 12.0), (2, 13.0), (3, 15.0), (4, 111.0), (5, 112.0)];
     assert_eq!(arrivals(&mut link, 200), expected);
-    // 2 ms at 8 Mbit/s, 2 ms at 4, 96 ms at 0 and 100 ms at 8 are a capacity of 103 packets.
+    // The capacity is 103 packets: 2 ms at 8 Mbit/s, 2 ms at 4, and 100 ms at 8 send 2 + 1 + 100.
     assert!((link.report().utilization - 6.0 / 103.0).abs() < 1e-9, "{}", link.report().utilization);
 }
 
@@ -58,7 +58,7 @@ fn a_set_delay_and_loss_hold_for_later_departures() {
     link.send(2, 1000, 1, Ecn::NotEct, ms(20)).unwrap();
     link.set_loss(1.0, ms(21)).unwrap();
     link.send(3, 500, 9, Ecn::NotEct, ms(30)).unwrap();
-    // The second packet does not overtake the first.
+    // Packet 1 does not overtake packet 0.
     assert_eq!(arrivals(&mut link, 100), [(0, 11.0), (1, 11.0), (2, 22.0)]);
     let lost = link.take_lost().unwrap();
     assert_eq!((lost.payload, lost.bytes, lost.flow, lost.sent, lost.cause), (3, 500, 9, ms(30), None));

@@ -34,7 +34,7 @@ impl<K: Listed> Tables<K> {
     ///
     /// # Panics
     ///
-    /// If no component has this name.
+    /// If no component is named `S::OWNER`.
     pub fn spec_mut<S: Part>(&mut self) -> &mut S {
         self.entry(S::OWNER).as_any_mut().downcast_mut().expect("a name has one type")
     }

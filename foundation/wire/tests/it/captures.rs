@@ -90,8 +90,7 @@ fn tcpdump_finds_the_same_packets() {
         child.stdin.take().expect("piped").write_all(&file).expect("it reads");
         let printed = child.wait_with_output().expect("it ends").stdout;
         let printed = String::from_utf8_lossy(&printed).into_owned();
-        // tcpdump knows no direction before PPP, and parses neither aggregated frames nor HT
-        // control.
+        // tcpdump parses neither the direction byte of type 204, aggregated frames, nor HT control.
         let is_beyond_it = match link_type {
             204 => true,
             105 => head[1] & 0x80 != 0 || head[24] == 0x80,

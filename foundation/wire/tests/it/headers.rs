@@ -78,8 +78,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
         FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
         FlowKey::Other { .. } => panic!("the frame is IP"),
     };
-    // etherparse parses no transport header in any fragment; we parse the one in the first
-    // fragment.
+    // etherparse parses no transport header in fragments. Ours, from a first fragment, is dropped
+    // here.
     let transport = headers.transport.filter(|_| !headers.is_fragment());
     Facts {
         vlan_tags: headers.vlan_tags.into(),
@@ -96,8 +96,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// True if a header follows a fragment header. Only etherparse parses it: our parser reads all
-/// fragments of a packet alike.
+/// True if an authentication header follows a fragment header. Only etherparse parses that
+/// authentication header: our parser reads all fragments alike.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }

@@ -381,8 +381,8 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Each segment's payload is one word. For the word zero, the checksum is c. For the word c, c -
-    // c is 0, which is sent as 0xffff.
+    // Each segment's payload is `word`. For 0, the checksum is c. Word c lowers that checksum by c
+    // to 0, which is sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);

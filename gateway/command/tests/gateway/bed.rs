@@ -160,8 +160,8 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // After a failed check there may be a guard. It ends on request, and reports its end by
-        // closing the stream. The hosts end with the last process in them.
+        // A failed check may leave a guard, which keeps the hosts alive. A connection ends the
+        // guard, which then closes the stream.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
         }

@@ -127,7 +127,7 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
         thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
                 for _ in 0..packets {
-                    // A full queue of the interface does not matter here.
+                    // Errors are ignored: the interface's queue may be full.
                     let _ = socket.send_to(&[0; 1200], (INSIDE, 7000));
                 }
                 thread::sleep(Duration::from_millis(5));

@@ -407,7 +407,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // The mean can exceed the link's rate by TCP's buffers and the buffer of 50 ms.
+        // Data in TCP's buffers and the buffer of 50 ms can raise `rate` above the link's.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
         // Slow start and a busy machine change the first host's half by up to a tenth. Shares by
@@ -556,13 +556,12 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // First all connections are of one host, then of two. TCP's use of the ceilings depends on
-        // the machine.
+        // `most` is 3 Mbit/s for one host, 4 for two. TCP may use half of `most` on a busy machine.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = rate_of(got, seconds);
-            // The receiver may also count buffered data of 50 ms.
+            // The 50 ms buffer adds 2 % in 3 s.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

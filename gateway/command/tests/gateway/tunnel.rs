@@ -120,9 +120,9 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s");
     let all: f64 = got.iter().sum();
-    // A packet of 1420 B takes 1458 B of the link, and has 1368 B of data: 28.1 of 30 Mbit/s, or
-    // less on a busy machine. Slow start and the last buffer of 50 ms move a share by up to 3
-    // points in 3 s.
+    // A packet's 1368 B of data take 1458 B of the link, so `all` is 30 × 1368 / 1458 = 28.1
+    // Mbit/s, or less on a busy machine. Slow start and the 50 ms buffer move a peer's share by up
+    // to 3 points.
     assert!((24.0..31.5).contains(&all), "{got:?}");
     assert!(got.iter().all(|rate| (rate / all - 1.0 / 3.0).abs() < 0.03), "{got:?}");
     let status = home.status(&path)["ways"][0].to_string();
@@ -134,7 +134,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
-    // The receiver may also count buffered data of 50 ms. In 3 s, slow start costs a connection up
+    // Data buffered for 50 ms may raise `got[1]` above 5. In 3 s, slow start costs a connection up
     // to a seventh.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
@@ -145,7 +145,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "{:?}", gateway.said);
     assert_eq!(home.taken_at_rest(&path), before + 2, "a question and its answer");
 
-    // The tunnel goes and returns, as PPP sessions do.
+    // The tunnel disappears and returns, as PPP sessions do.
     drop(tunnel);
     thread::sleep(Duration::from_millis(1500));
     let tunnel = Tunnel::new(&home.edge, &peers);
@@ -155,7 +155,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
             reaches(&one, world_v4(), Duration::from_millis(50));
         }
         println!("shaped {:?} after its return", came.elapsed());
-        // The documented limit is a second; the five packets and a busy machine take more.
+        // The documented limit is 1 s; the five packets and a busy machine take more.
         home.taken(&path) >= before + 5 && came.elapsed() < Duration::from_secs(3)
     };
     assert!(is_taken(), "{:?}", gateway.said);
@@ -279,9 +279,9 @@ fn through_tunnel(home: &Home) -> (UdpSocket, SocketAddr) {
     (socket, format!("{VPN_SERVER}:7000").parse().expect("an address"))
 }
 
-/// One host with two connections, and one with four through the tunnel, share each direction. After
-/// `slow_start` seconds, a ping through the tunnel takes at most 25 ms longer than before (field case
-/// C10). Shares may differ by the fraction `tolerance`.
+/// Checks that a host with two connections and one with four, through the tunnel, get equal shares,
+/// within `tolerance`. After `slow_start` seconds, a ping through the tunnel takes at most 25 ms
+/// longer than when idle (field case C10).
 fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64, tolerance: f64) {
     let (socket, server) = through_tunnel(home);
     let ping_for = |seconds| ping(&socket, server, Instant::now() + Duration::from_secs(seconds));
@@ -355,8 +355,8 @@ fn a_modem_before_the_routers_vpn_client_stays_empty() {
     add_modems(&home);
     echo(&home);
     add_vpn(&home);
-    // 85 % of the modem's rates: with windows of a few packets, one packet in twenty passes the
-    // modem and is then dropped. 95 % would leave no room for these.
+    // 85 % of the modems' rates. With windows of a few packets, one packet in twenty is dropped
+    // only after the modem. 95 % would leave no room for these.
     let rates = [17.0, 8.5];
     let gateway = home.start(&home.config(|text| with_tunnel(&text, rates)));
     // Windows grow slowly after slow start. The host with fewer connections then has up to 5 % less.

@@ -135,17 +135,17 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // In the file, 10.9.0.7 belongs to another subscriber, as a prefix.
+        // The file gives 10.9.0.7 to `c7`, so request 77 is bad.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // With a separate write, check and reload for each request, `with_bad` was 145 times as long.
+    // With a separate write, check and reload for each request, `with_bad` was 145 times `of_good`.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
-    // An idle core takes a second; a reload for each request would take minutes.
+    // An idle core takes 1 s. A reload for each request would take minutes.
     assert!(of_many < Duration::from_secs(30), "{of_many:?}");
     let log = follower.log();
     assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");
@@ -163,7 +163,7 @@ fn refused_changes_do_not_affect_others() {
         let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
         request(43, number, &[(1, format!("c{number}").as_bytes()), (26, &limit)])
     };
-    // The file has bursts of 20 Mbit/s. A ceiling above the burst is invalid.
+    // A ceiling of 30 Mbit/s is invalid: the file's burst is 20 Mbit/s.
     let bad = [13, 57];
     let mut requests: Vec<Vec<u8>> =
         (0..60).map(|n| change(n, if bad.contains(&n) { 30_000_000 } else { 5_000_000 })).collect();

@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn cells_carry_48_of_53_bytes() {
-        // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead are 32 cells (40 = 8 PPPoE and PPP,
-        // 14 Ethernet, 2 pad, 8 LLC and SNAP, 8 AAL5).
+        // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead (8 PPPoE and PPP, 14 Ethernet, 2
+        // pad, 8 LLC and SNAP, 8 AAL5) fill 32 cells.
         let adsl = Framing { overhead_bytes: 40 - ETHERNET_HEADER_BYTES, minimum_bytes: 1, is_atm: true };
         assert_eq!(adsl.wire_bytes(1492, LinkKind::Ip), 32 * 53);
         let cells = Framing { is_atm: true, ..PLAIN };

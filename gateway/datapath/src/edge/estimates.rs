@@ -162,7 +162,7 @@ mod tests {
             estimates.observe(&facts(1, GREEN, Ecn::Ce));
             estimates.observe(&facts(2, GREEN, Ecn::Ect0));
         }
-        // The first of ten marks (estimate 0.01) requests no change.
+        // Nine of ten marks vote: the first estimate is 0.01.
         assert_eq!((seen.votes(1), seen.votes(2)), (-9, 10));
         assert!(seen.estimate(1) > 0.3 && seen.estimate(2) == 0.0, "{}", seen.estimate(1));
     }

@@ -122,7 +122,7 @@ mod tests {
     struct Path {
         spin: Spin,
         every: u64,
-        /// Round trips from the gateway to the inside and to the outside.
+        /// Round trips, in microseconds, from the gateway to the inside and outside.
         trips: [u64; 2],
         counted: [Vec<u64>; 2],
     }

@@ -263,13 +263,13 @@ fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
         let facts = Classifier::of(plan).classify(frame);
         (facts.class, facts.is_spoofed)
     };
-    // The frames come from 02:02:…, the first customer's device.
+    // All frames come from the device of class 1.
     let from = |host| udp([192, 0, 2, host], OUTSIDE, (53, 4000));
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
     assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
-    // All frames go to 04:04:…, the second customer's device. An outside router sends such frames
-    // if it has not learnt of the first customer's new device.
+    // All frames go to the device of class 2. The address decides the class, and no download is
+    // spoofed.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));
     assert_eq!(look(Way::Download, &to(2)), (2, false));

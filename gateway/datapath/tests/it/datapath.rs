@@ -153,14 +153,13 @@ fn the_rate_is_exact_over_many_packets() {
     let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
     assert_eq!(sent.len(), count);
     let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
-    // Exact to the nanosecond, which is 1e-10 of about 8 s.
     assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
 }
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // 1 B/us for 1 s, in steps of 5 ms, the time of fifty packets. A catch-up of 5 ms makes up for
-    // the whole step, 2.5 ms for half the step.
+    // A step of 5 ms is the time of 50 packets, so 200 steps carry 10,000. A catch-up of 2.5 ms
+    // halves that.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -187,7 +186,7 @@ fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
 fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
     let sent = through(&mut datapath, vec![super_packet(20, 460)]);
-    // The segments have 500 bytes: one is sent at once and five wait.
+    // Each segment is a 500-byte packet. One is sent, five wait.
     assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
     let totals = datapath.forward.totals();
     assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
@@ -218,7 +217,7 @@ fn a_mark_changes_only_the_ecn_field_and_checksum() {
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
     let sent = through(&mut datapath, arrivals.into());
     assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
-    // `udp` computes the correct header checksum of a packet with this mark.
+    // `udp` builds the expected frame, with its correct header checksum.
     assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
     let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
     assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));

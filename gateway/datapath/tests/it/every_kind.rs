@@ -110,8 +110,8 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The most bits in a second, with a margin of 1 %. The margin covers half the burst of frames that
-/// are not IP (four full frames, 0.1 % of the link), and another packet.
+/// The most bits in a second: the link's rate and 1 %. The burst of frames that are not IP and a
+/// last packet need less.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -123,8 +123,8 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
         let bits = leaving(&[frame], default);
         assert!((BPS / 100 * 98..=MOST).contains(&bits), "{name}: {bits} bit/s");
     }
-    // Frames that are not IP get a hundredth of the link, with a burst of eight full frames. The
-    // broadcasts differ, since equal ones look like a loop.
+    // Frames that are not IP get a hundredth of the link. The ARP frames differ, since equal
+    // broadcasts look like a loop.
     let arps = (0..3000_u16).map(|number| {
         let mut frame = arp();
         frame[50..52].copy_from_slice(&number.to_be_bytes());
@@ -138,7 +138,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP may also use the rate of network control packets, which equals `default` here.
+        // ARP has a second rate, for network control, equal to `default`. So its bound doubles.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }
@@ -241,8 +241,8 @@ impl Port for Looped {
     }
 }
 
-/// Feeds in one broadcast per `true` in `ways`, and runs second number `second` in steps of 10 us.
-/// Returns the number of frames sent in both directions.
+/// Sends one broadcast per `true` in `ways`. Runs for one second, number `second`, and returns the
+/// number of frames sent in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -294,7 +294,7 @@ fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // A frame of 60 bytes counts as 84. The limit for the second is 500 kbit and the burst.
+    // A frame counts as 84 bytes. The bound is 500 kbit and nine full frames.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 

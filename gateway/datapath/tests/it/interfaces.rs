@@ -114,8 +114,7 @@ fn an_idle_gateway_delays_a_frame_by_less_than_100_us() {
     assert!(times.len() >= 290, "datagrams are lost: only {} of 300 came back", times.len());
     let one_way_us = |part: usize| times[times.len() * part / 10].ns() as f64 / 2e3;
     println!("one way through the gateway: {} us (p10), {} us (p50)", one_way_us(1), one_way_us(5));
-    // The time includes all work of the hosts. Other tests may use the processors, so the fastest
-    // tenth counts.
+    // Other tests may use the processors, so the fastest tenth of the datagrams counts.
     assert!(one_way_us(1) < 100.0, "{} us", one_way_us(1));
 }
 

@@ -16,7 +16,7 @@ use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
 const FLOWS: u16 = 6;
-/// The interval between arrivals: slightly too short for the fastest link below, so packets always
+/// The interval between arrivals. The fastest link below needs longer per packet, so packets always
 /// wait.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
@@ -99,8 +99,7 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
-    // If the next configuration does not shape, waiting packets count as sent at once, with their
-    // length under that configuration.
+    // Without a shaper, waiting packets count as sent at once, `WIRE_BYTES` each.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.sizes(), keeps_flows);

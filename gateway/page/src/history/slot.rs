@@ -272,8 +272,7 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // The first slot sums two readings, at 0 s and at 1 s. Later slots sum only the reading at
-        // their end.
+        // The first slot adds the readings at 0 s and 1 s, so each sum is doubled.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

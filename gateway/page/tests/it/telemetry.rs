@@ -110,14 +110,12 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
     let [download, upload] = &snapshot.ways[..] else { panic!("two ways") };
-    // The rate may be wrong by three packets of 1000 B: one at each end of the second, and one in
-    // transmission.
+    // The count may be wrong by three packets in a second: 3 × 8000 bits = 24 kbit.
     near(download.throughput_bps, 8e6, 24e3);
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue holds twenty packets of 1 ms each. The measured wait may differ by a step of 1
-    // ms and the width of a bucket.
+    // A full queue is 20 packets × 1 ms = 20 ms. The bound adds 1 ms and a bucket's width.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -138,7 +136,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(upload.jain, 1.0);
     let [class] = &download.classes[..] else { panic!("one class") };
     assert_eq!(class.class, "unclaimed");
-    // Class counters are copied every 500 ms, in which the link carries 500,000 bytes.
+    // The copy may be 500 ms old. The link carries 500,000 bytes in 500 ms.
     let bytes = datapath.forward.classes().all()[0].bytes_out;
     assert!((bytes - 500_000..=bytes).contains(&class.bytes_out), "{} of {bytes}", class.bytes_out);
     near(class.fair_bps, class.throughput_bps, 1e-6);
@@ -159,8 +157,7 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
     // Flow counters are copied every half second, so the last copy in 4 s is from 3.5 s.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // A packet of each flow arrives every 1333 us. The link sends one packet, of either flow, per
-    // millisecond.
+    // By 3.5 s, each flow sends a packet every 1.333 ms, and the link carries 3500 packets.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
@@ -169,7 +166,7 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
-    // Totals and waits are from the last observation.
+    // Totals and waits, unlike flow counters, are current.
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
@@ -349,10 +346,10 @@ fn the_sojourn_is_a_histogram_since_the_start() {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
     let count = sample("_count", "");
-    // The metric counts packets whose transmission began, so it may include an incomplete packet.
+    // A packet counts once its transmission begins, so one more may count.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // After about a hundred packets, the queue is full: it holds twenty packets of 1 ms each.
+    // The queue is full most of the time: 20 packets × 1 ms = 20 ms.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
@@ -507,7 +504,7 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The server keeps 64 of 300 connections. The test does not wait until all others are closed.
+    // The server keeps 64 of 300 connections and closes 236. Some may close late.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
     // The server closes the remaining connections after two seconds, so reading ends.

@@ -364,8 +364,8 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // Leaves of removed subscribers are not compared. Such a leaf stays until another
-                // subscriber takes it.
+                // A removed subscriber's leaf stays until another subscriber takes it, so such
+                // leaves are not compared.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

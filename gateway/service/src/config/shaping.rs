@@ -303,7 +303,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
-/// The definition of a flow, and whether conversations share within each flow.
+/// The definition of a flow, and whether the conversations of a flow share it equally.
 struct Flows {
     kind: FlowKind,
     within: bool,

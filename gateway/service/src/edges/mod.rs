@@ -398,7 +398,7 @@ mod tests {
         egress.step(at(100), there.book(), &views); // too soon
         assert_eq!(ingress.step(at(101), &here), None);
         egress.step(at(200), there.book(), &views);
-        // Gold is the first class at the far edge, and the second class here.
+        // Gold is class 1 at the far edge and class 2 here.
         let requests = ingress.step(at(201), &here).expect("a report came");
         assert_eq!(requests, [(2, RateRequest::Decrease), (1, RateRequest::Increase)]);
         // No packet came since the last report.

@@ -578,8 +578,7 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB. So about ten
-        // reloads are made.
+        // The socket buffers 200 KiB, and a reload takes 5 × 4 KiB. So about 10 reloads are made.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -604,7 +603,7 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // After a second, answers that clients do not read are discarded, which makes room.
+        // After a second, unread answers are discarded, which makes room.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;

@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(after(1, is(true, true)), (None, 0, true));
         let (line, outages, is_up) = after(2, is(true, false));
         assert!(line.is_some_and(|line| line.contains("no carrier")) && outages == 1 && !is_up);
-        // A change from one reason to another is logged once, and is no second outage.
+        // A new reason for the same outage is logged once.
         let (line, outages, _) = after(3, is(false, false));
         assert!(line.is_some_and(|line| line.contains("is down")) && outages == 1);
         assert_eq!(after(4, is(false, false)), (None, 1, false));

@@ -1,4 +1,4 @@
-//! Rates, the busiest flows and fair shares, computed from the copies of one direction.
+//! Rates, the busiest flows and fair shares of one direction, computed from copies of its counters.
 
 use super::about::About;
 use super::sample::{ClassSample, RecentCopies, Sample};

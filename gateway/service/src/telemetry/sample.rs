@@ -231,7 +231,7 @@ mod tests {
                 given.push(ms);
             }
         }
-        // A copy takes three intervals, and there are two copies a second.
+        // A copy starts every 500 ms and ends two steps of 10 ms later.
         assert_eq!(given, [20, 520, 1020, 1520]);
         let (new, old) = kept.ends().expect("two");
         assert_eq!((new.flows.len(), new.opened.len(), new.classes.len()), (flows, flows, classes));

@@ -461,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Flow 1 offers long packets, and flow 2 as many bytes in short packets. Returns the ratio of
-    // sent bytes, flow 2 to flow 1.
+    // Both flows offer equal bytes: flow 1 in long packets, flow 2 in short packets. Returns flow
+    // 2's sent bytes / flow 1's.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -470,7 +470,7 @@ fn fair_droppers_count_bytes_by_default() {
         let mut sent = [0_u64; 2];
         for step in 0..40_000_u32 {
             for (flow, len) in [(1_u64, 1514_u32), (2, 151)] {
-                // Each flow offers two megabytes a second, which is twice the link's rate.
+                // Each flow offers 2 MB/s, twice the link's rate.
                 let every = len / 151;
                 if step % every == 0 {
                     let packet = Packet::new(step * 2 + flow as u32, len, flow.into(), now);
@@ -478,7 +478,7 @@ fn fair_droppers_count_bytes_by_default() {
                 }
             }
             now += Duration::from_us(75);
-            // At 8 Mbit/s, a step of 75 us sends 75 bytes, so twenty steps send about 1514 bytes.
+            // At 8 Mbit/s, twenty steps of 75 us send 1500 bytes, about one long packet.
             if step % 20 == 0 {
                 let mut room = 1514_i64;
                 while room > 0 {

@@ -93,15 +93,15 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // The pings are 20 ms apart. The heavy host's 64 flows take 31 ms for a packet each.
+        // The heavy host's 64 flows need 31 ms for one packet each, but pings come every 20 ms.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // Each rate was measured over 1.5 s, so one packet is 0.03 % of it. The heavy host's rate
-        // includes its pings.
+        // In 1.5 s, one packet is 0.03 % of a host's rate. The heavy host's rate includes its
+        // pings.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");
@@ -111,8 +111,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // A ping waits for two other packets and for the packet in transmission, 0.25 ms each.
-            // The first two also wait for the 64 new flows.
+            // A ping waits for three packets of 0.25 ms. The first two pings wait longer, for the
+            // 64 new flows.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -144,7 +144,7 @@ fn a_flood_from_spoofed_addresses_gets_the_share_of_one_host() {
         ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
             .map(under_a_spoofed_flood);
     let half = 25.0 * 1514.0 / 1538.0;
-    // Each forged address occurs fewer than eight times, so none becomes a known host.
+    // No forged address becomes a known host: each occurs fewer than eight times.
     assert!(hosts > 0.97 * half, "{hosts} of {half}");
     assert!(hosts > one_level, "{hosts}, where a queue for each gives {one_level}");
 }
@@ -202,8 +202,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
-            // Four flows offer 400 Mbit/s each. Once the buffer is full, some 40 % of their packets
-            // are refused.
+            // Each flow offers 400 Mbit/s, so the full buffer refuses some 40 % of packets.
             arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
         }
         let sent = through(&mut datapath, arrivals, false);
@@ -211,11 +210,11 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let port = |departure: &Departure| departure.frame[35];
         let changes = steady.windows(2).filter(|pair| port(&pair[0]) != port(&pair[1])).count();
         let train = steady.len() as f64 / changes.max(1) as f64;
-        // In a round of 1 ms, each of four flows gets 31 kB, which is 20 packets.
+        // Each flow sends about 20 packets in a row. The bound is half.
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
-            // In 70 ms, one train more or less is 1.4 % of a flow's rate.
+            // One train more in 70 ms is 1.4 % of a flow's rate.
             assert!(
                 (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
                 "{discipline}: {by_flow:?}"
@@ -294,8 +293,7 @@ fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // One packet in 1.5 s is 0.4 % of 2 Mbit/s, and 0.8 % of 1 Mbit/s. Five hosts take
-            // turns, so each may send one packet more or less.
+            // One packet more in 1.5 s is at most 0.8 % of a host's rate, so 2 % is allowed.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

@@ -155,8 +155,8 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let config = plans(1000);
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A subscriber with a plan of 200 Mbit/s offers 800 Mbit/s, unclaimed packets offer 2 Gbit/s,
-    // and two subscribers send little.
+    // `greedy` has a plan of 200 Mbit/s and offers 800 Mbit/s. Unclaimed packets offer 2 Gbit/s.
+    // `bursty` and `quiet` send little.
     let sources = [
         of(greedy, 10, 10 * bits * 1000 / 800),
         of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
@@ -270,7 +270,7 @@ fn leaves(gold: u32, silver: u32) -> Config {
 #[test]
 fn leaves_of_one_discipline_have_separate_parameters() {
     let config = leaves(5, 30);
-    // Each class gets a burst of 40 packets. One packet is sent at once.
+    // `lost` is 40 packets minus the leaf's buffer. One packet more may leave at once.
     for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
         let class = number(&config, name);
         let (drops, _) = run(&mut server(&config), &[of(class, 40, 1000 * MS)], 900);

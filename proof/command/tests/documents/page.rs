@@ -36,7 +36,7 @@ pub(crate) struct Output {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// Run if all of these are available: programs, or `root` for its rights.
+    /// The block is run if all these programs are available. `root` means root's rights.
     With(Vec<String>),
     /// Never.
     No,

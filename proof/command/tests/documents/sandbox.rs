@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Folders that a page may write to, which are copied. Everything else is linked.
+/// The folders that are copied, since a page may write to them. Everything else is linked.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
 /// The folder of the programs and examples that `make prove` builds.

@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn backlogs_are_exact_and_flow_counts_are_interpolated() {
-        // The gateway started a second before the contest.
+        // The gateway's uptime is 1000 ms when the contest starts.
         let start = Time::ZERO + ms(3000);
         let mut samples = Samples::new(Some(ms(100)), ms(250), 1);
         let mut take = |after, reading| samples.take(start, start + ms(after), &reading);
         take(50, reading(1050.0, [1, 50], 1000.0, 0));
         take(100, reading(1098.0, [2, 98], 1000.0, 0));
         take(200, reading(1200.0, [3, 200], 1000.0, 0));
-        // With this copy, the flow's counts become known.
+        // This copy gives the flow's counts at 100 and 200 ms.
         take(210, reading(1209.0, [4, 209], 1205.0, 205));
         take(300, reading(1300.0, [5, 300], 1205.0, 205));
         let taken = samples.finish();

@@ -201,7 +201,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Retries, since a kernel may need up to a second to notice the carrier and send.
+    /// Retries the ping, since a kernel may need up to a second to notice the carrier and send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

@@ -145,14 +145,14 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
 }
 
 /// Checks what holds under any discipline. If `is_exact`, the flows' drops must sum exactly to the
-/// link's. Otherwise, interpolated counts are rounded per flow.
+/// link's. Otherwise, each flow's interpolated count is rounded.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
-    // Arrivals minus departures and drops is the change of the queue, at most the longest queue.
+    // `difference` is the change of the queue's length, at most the longest queue.
     let difference =
         (link.packets_in.cast_signed() - link.packets_out.cast_signed() - drops.cast_signed()).unsigned_abs();
     let most_waiting = link.backlog.max_packets.expect("it is measured");
@@ -162,7 +162,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     // too.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
-    // A flow is rounded by half a packet at either end.
+    // Each flow's count is off by at most 0.5 + 0.5 packets.
     let rounded = if is_exact { 0 } else { record.flows.len() as u64 };
     let is_others = !is_ipv4_only && dropped < drops;
     assert!(
@@ -232,8 +232,8 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     );
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
-    // The round trips are 10 and 170 ms, plus 5 ms of queueing. With equal losses, near flows get
-    // about ten times as much as far flows; less if the queue is only occasionally full.
+    // The round trips of `near` and `far` are 10 and 170 ms, plus 5 ms of queueing. With equal
+    // losses, `near` gets about ten times as much; less if the queue is seldom full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {

@@ -73,8 +73,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // A gateway rounds each flow's drops by up to half a packet. The kernel stage learns of a drop
-    // when a later packet leaves, up to 344 ms (780 packets) later. The next sample shows the drop.
+    // A gateway rounds each flow's drops by up to half a packet. The kernel stage notices a drop up
+    // to 344 ms (780 packets) late, so the last five samples may contain unnoticed drops.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };

@@ -42,12 +42,12 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Independent losses take 2 % of the packets, and bursts of 3.3 packets take a sixteenth:
-        // together 8.1 %. The tolerance is 4 standard deviations of under 1.2 %, for 2000 packets
-        // or more.
+        // Single losses take 2 %, and bursts 0.02 / (0.02 + 0.3) = 1/16 of the rest: 0.02 + 0.98 /
+        // 16 = 0.081. The tolerance is 4 standard deviations of under 1.2 %.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
-        // A tenth of the packets that arrive are duplicated. The standard deviation is below 0.7 %.
+        // A tenth of the packets that arrive are duplicated. The tolerance is 4 standard deviations
+        // of 0.7 %.
         let twice = wire.duplicated as f64 / (sent - wire.lost as f64);
         assert!((twice - 0.1).abs() < 0.028, "{}: {twice}", stage.name());
     }
@@ -62,8 +62,8 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // An eleventh of the packets are lost, in bursts of 2. The tolerance is 4 standard deviations
-    // of 1.1 %, for 2000 packets.
+    // The bursts take 0.05 / (0.05 + 0.5) = 1/11 of the packets. The tolerance is 4 standard
+    // deviations of 1.1 %.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
     assert!((late - 0.2).abs() < 0.036, "{late}"); // the standard deviation is 0.9 %

@@ -43,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// fairwire's JSON report. Other fields, with a list of flows, are skipped.
+/// fairwire's JSON report. Other fields, such as the flows, are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");
-        // The medians are 2, 3 and 4 s. Their half-width (Student's t) is 4.303 / sqrt(3).
+        // The medians 2, 3 and 4 s have the half-width 4.303 / sqrt(3) = 2.484 s (Student's t).
         let expected = ["", "transfers of web", "to_10kB", "d0", "100 ± 0", "3.000 ± 2.484", "2.000 ± 0.000"];
         assert_eq!(cells(row)[..7], expected, "{text}");
     }

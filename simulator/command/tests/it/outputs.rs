@@ -71,7 +71,7 @@ fn each_row_of_a_series_covers_the_time_since_the_previous_sample() {
     assert_eq!(of("group,udp,egress,bit/s")[1], "tail-drop,1,0.020000000,group,udp,egress,bit/s,8000000");
     let throughput = of("group,udp,throughput,bit/s");
     assert_eq!(throughput.len(), 10);
-    // 2 packets of 1000 bytes are delivered in the first 10 ms, and 10 in each later interval.
+    // Two packets (16 000 bits) are delivered in the first 10 ms, and ten in each later interval.
     assert_eq!(throughput[0], "tail-drop,1,0.010000000,group,udp,throughput,bit/s,1600000");
     assert_eq!(throughput[1], "tail-drop,1,0.020000000,group,udp,throughput,bit/s,8000000");
     assert_eq!(throughput[9], "tail-drop,1,0.100000000,group,udp,throughput,bit/s,8000000");
@@ -253,8 +253,8 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet counts when its transmission starts. So 50 ms may contain one more packet of 552
-    // bytes, which adds 88 kbit/s.
+    // A packet counts when its transmission starts. So 50 ms may contain one more packet: 552 B /
+    // 50 ms = 88 320 bit/s.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -331,7 +331,7 @@ fn a_trace_has_each_packet_with_its_place_and_time() {
     let of = |interface: &str| -> Vec<u64> {
         frames.iter().filter(|frame| frame.interface == interface).map(|frame| frame.at).collect()
     };
-    // Packet n arrives at n + 1.1 ms and is delivered at n + 8.2 ms; the run ends at 100 ms.
+    // Packet n arrives at (n + 1.1) ms and is delivered at (n + 8.2) ms. The run ends at 100 ms.
     assert_eq!(of("bottleneck in"), (0..99).map(|n| n * 1_000_000 + 1_100_000).collect::<Vec<_>>());
     assert_eq!(of("bottleneck out"), of("bottleneck in"), "nothing waits");
     assert_eq!(of("delivered"), (0..92).map(|n| n * 1_000_000 + 8_200_000).collect::<Vec<_>>());

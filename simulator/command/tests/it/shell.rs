@@ -67,7 +67,7 @@ fn a_service_of_this_machine_is_reached_at_most_at_the_rate_of_the_link() {
     let args = ["--rate", "2 Mbit/s", "--delay", "20 ms", "--", "bash", "-c", &fetch(port)];
     let Some(output) = shell(&args) else { return };
     assert_eq!(stdout(&output).trim(), "300000", "{}", stderr(&output));
-    // At 2 Mbit/s, 300 000 B and 208 headers of 52 B take 1.24 s, without any round trips.
+    // (300 000 B + 208 headers × 52 B) × 8 / 2 Mbit/s = 1.24 s, without any round trips.
     assert!(begun.elapsed() >= Duration::from_millis(1240), "{:?}", begun.elapsed());
 }
 
@@ -106,7 +106,7 @@ fn a_nested_shell_passes_both_links_and_leaves_the_outer_one_unchanged() {
     }
     assert!(text.contains("50000") && text.contains("as before"), "{text} {}", stderr(&output));
     let real = text.lines().find_map(|line| line.strip_prefix("real ")).expect("the time");
-    // The command takes at least three round trips of 80 ms.
+    // At least three round trips of 2 × (10 + 30) ms.
     assert!(real.trim().parse::<f64>().expect("seconds") >= 0.24, "{real}");
 }
 

@@ -87,7 +87,7 @@ fn set_can_remove_changes_and_delays_of_a_file() {
     };
     assert_ne!(csv(&changing, &[]), csv(&plain, &[]));
     assert_eq!(csv(&changing, &["link.changes=[]"]), csv(&plain, &[]));
-    // A round trip takes 2 × 10 ms on the link, and four times 3 ms on access links.
+    // A round trip takes 2 × 10 ms on the link + 4 × 3 ms on access links = 32 ms.
     assert_eq!(csv(&plain, &["flow.tcp.rtt=32 ms"]), csv(&plain, &[]));
     let both = ["--set", "flow.tcp.rtt=32 ms", "--set", "flow.tcp.access.delay=3 ms"];
     let said = refused(&plain, &[&["run", "short.toml"], &both[..]].concat());

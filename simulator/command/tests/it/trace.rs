@@ -61,7 +61,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
         .map(|p| (p["rate_bps"].as_f64().unwrap(), p["fraction"].as_f64().unwrap()))
         .collect();
     assert_eq!(points, [(1000.0, 1.0), (2000.0, 0.75), (6000.0, 0.5), (8000.0, 0.25)]);
-    // There are four rates, so the fastest tenth is 0.4 of the fastest rate: 3200 of 17 000 bit/s.
+    // A tenth of the four rates is 0.4 rates, so `share` is 0.4 × 8000 = 3200 of 17 000 bit/s.
     let share = found["share_of_fastest_tenth"].as_f64().unwrap();
     assert!((share - 3200.0 / 17_000.0).abs() < 1e-12, "{share}");
     let halves = rates(&path, &["--interval", "500 ms"]);
@@ -75,7 +75,7 @@ fn the_table_and_the_csv_agree() {
     let path = file(&contest, &capture(&packets));
     let table = stdout(&run(&["trace", "rates", &path]));
     assert!(table.contains("20 packets of 20 flows in 0.000 s"), "{table}");
-    // The 20 flows have 50, 100 ... 1000 bytes, in total 10 500. The fastest two have 1950 bytes.
+    // The fastest tenth are two flows: 950 + 1000 = 1950 of 10 500 bytes, or 18.6 %.
     let row = table.lines().find(|line| line.contains("| 10 %")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("7.600") && row.contains("18.6"), "{row}");
     let csv = stdout(&run(&["trace", "rates", &path, "--format", "csv"]));
@@ -90,7 +90,7 @@ fn our_trace_has_the_flows_of_its_scenario() {
     let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
     assert_eq!(code(&run(&args)), 0);
     let found = rates(&trace, &[]);
-    // There are three TCP flows and one of datagrams. Acknowledgements, if traced, are separate
+    // Three TCP flows and one of datagrams are at least 4. Traced acknowledgements add up to three
     // flows.
     let flows = found["flows"].as_u64().unwrap();
     assert!((4..=7).contains(&flows), "{flows}");
@@ -114,8 +114,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let found = rates(&trace, &[]);
     let points = found["complementary"].as_array().expect("an array");
     let fastest = points.last().expect("a rate")["rate_bps"].as_f64().unwrap();
-    // The rate is 1 Mbit/s plus the frames' Ethernet headers of 14 bytes, and at most one more
-    // packet per second.
+    // `fastest` exceeds 1 Mbit/s by the Ethernet headers of 14 bytes, and at most one packet per
+    // second.
     assert!((1e6..1.1e6).contains(&fastest), "{found}");
 }
 

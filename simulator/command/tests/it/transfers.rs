@@ -111,11 +111,11 @@ fn a_page_has_the_bytes_of_its_transfers() {
     assert!(pages > 10, "{pages} pages");
 }
 
-/// An isolated transfer takes 22 ms of propagation. Its first segment of 1040 bytes takes 0.104 ms
-/// on each access link and 1.04 ms on the shared link. Each of the 9 further segments adds 1.04 ms.
+/// `ALONE_S` is 22 ms of propagation, plus 2 × 0.104 ms on access links and 10 × 1.04 ms on the
+/// shared link for the 10 segments of 1040 bytes.
 ///
-/// The handshake before the transfer has one packet of 40 bytes in each direction. Each packet
-/// takes 0.048 ms of transmission and 22 ms of propagation.
+/// `OPENING_S` is the handshake, one packet of 40 bytes in each direction. Each packet takes 0.048
+/// ms of transmission and 22 ms of propagation.
 #[test]
 fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;
@@ -165,8 +165,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // Checks the percentile `key` to within half a bin: the smallest of `values` that is
-            // not below the fraction `part` of them.
+            // Checks that the percentile `key` is within half a bin of the smallest of `values`
+            // that is not below the fraction `part` of them.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
@@ -192,8 +192,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
 
 #[test]
 fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected() {
-    // The first window holds all 10 segments of 1040 bytes, so they take a one-way trip. The
-    // handshake takes a round trip.
+    // The first window holds all 10 segments, which take a one-way trip. The handshake takes a
+    // round trip, so the slowdown is 2.35.
     let expect = "\n[[expect]]\nmeasure = \"transfer_slowdown_p99.one.to_10kB\"\nmin = 1.5\nmax = 3.0\n\
                   because = \"the handshake is a round trip more\"\n\
                   [[expect]]\nmeasure = \"transfer_p99_s.one\"\nmin = 0.0\nbecause = \"it takes some time\"\n";

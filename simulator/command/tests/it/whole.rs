@@ -131,12 +131,12 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
             thread::sleep(Duration::from_millis((random >> 13) % 30));
         }
         let ended = child.wait().expect("it ends").code();
-        // Stopping takes at most 0.3 s on an idle machine, but tests share the machine.
+        // Stopping takes at most 0.3 s on an idle machine. The 5 s allow for other tests.
         assert!(sent.elapsed() < Duration::from_secs(5), "round {round}: {:?}", sent.elapsed());
         let names: Vec<String> = all(&folder).into_keys().collect();
         let is_hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));
         assert!(!names.iter().any(is_hidden), "round {round}: {names:?}");
-        // A signal before the handler is installed has its default effect.
+        // A signal sent before the handler is installed ends the process without a code.
         assert!(ended.is_none_or(|code| code == 130), "round {round}: {ended:?}");
     }
 }
@@ -193,7 +193,7 @@ fn a_signal_during_a_write_ends_the_process_and_leaves_no_results() {
     }
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    // A run that stops removes its folder; a process that exits at once leaves the folder empty.
+    // A run that stops removes `out`. A process that exits at once leaves `out` empty.
     assert!(!out.exists() || all(&out).is_empty());
 }
 

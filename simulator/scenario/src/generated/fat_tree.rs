@@ -224,9 +224,8 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: with k = 48, there are 27 648 hosts. There are 5k²/4 switches. Each of the
-        // three layers of cables has one cable per host, and each cable has one link in each
-        // direction.
+        // Section 3: k = 48 gives 27 648 hosts and 5k²/4 = 2880 switches. Each of the three layers
+        // has one cable per host, and a cable is two links.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);
@@ -264,8 +263,8 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // At each core switch, 1000 flows are expected. The bounds differ from this by 4 standard
-        // deviations of a binomial with p = 1/4.
+        // Each core switch should get 1000 flows. The bounds are 4 standard deviations of a
+        // binomial with p = 1/4 away.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

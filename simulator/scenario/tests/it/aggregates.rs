@@ -36,8 +36,8 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // At some ratios of marks, the edge where packets leave alternately requests a higher and a
-        // lower target. So a target may differ from the fair share by a quarter.
+        // At some ratios of marks, the edge alternately requests a higher and a lower target. So a
+        // target may differ from the fair share by a factor of 1.25.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -101,14 +101,14 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // The cadences differ only if packets are marked, so the in-profile traffic exceeds the link's
-    // rate here.
+    // `slides` and `tumbles` differ only if packets are marked, so `over` raises the in-profile
+    // traffic above the link's rate.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // The recorded targets are means, after 25 s of growth on average. Per second, the additive one
-    // grows by 0.5 % of the contract, the compounded one by 0.5 % of itself.
+    // The recorded targets are means, after 25 s of growth on average. Each second, `additive`
+    // grows by 0.5 % of the contract, and `compounded` by 0.5 % of itself.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

@@ -109,7 +109,7 @@ fn excessive_memory_is_refused_with_remedies() {
         said(&seeds, at_once(1)),
         "the records of all runs would take about 62 GB of memory; allowed: 8 GB, by fewer `seeds`"
     );
-    // In 10 s three flows of 100 Gbit/s send six billion packets of 64 bytes.
+    // Three flows of 100 Gbit/s send six billion packets of 64 bytes in the 10 s `delay`.
     let far = TEXT
         .replace("2 s", "60 s")
         .replace("100 Mbit/s", "100 Gbit/s")

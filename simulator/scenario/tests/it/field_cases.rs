@@ -176,8 +176,8 @@ fn filtered_acknowledgements_leave_a_thin_upload_to_data() {
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            // The download loses up to a quarter of its rate, because each acknowledgement waits
-            // for a packet of every upload.
+            // Each acknowledgement waits for a packet of every upload, so the download may lose a
+            // quarter of its rate.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }
     }
@@ -196,8 +196,7 @@ fn a_device_queue_behind_a_discipline_adds_delay_beyond_its_control() {
     };
     let wait = |device: &str| waits(&runs(&text(device))[0], "bottleneck").p50_s * 1e3;
     let (without, with) = (wait(""), wait("device = \"100 packets\""));
-    // The device's 100 packets of 1500 B take 120 ms. fq-codel can neither observe nor drop these
-    // packets.
+    // The device's 100 packets of 1500 B take 120 ms, out of fq-codel's control.
     assert!(without < 15.0 && (with - 120.0).abs() < 5.0, "{without} {with}");
     for (device, given) in
         [("'64 KiB'", "64 KiB"), ("'65537 packets'", "65537 packets"), ("'0 packets'", "0 packets")]

@@ -49,14 +49,14 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // The tolerance is one packet at either end of the 1125 packets in 0.9 s.
+            // In 0.9 s, 1125 packets pass. The tolerance is one packet at either end: 2/1125.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }
 }
 
-/// Each edge switch has three hosts and two upward paths, so two of three destinations share a
-/// path. With a stride of 12, one of three flows has 10 Mbit/s, and two have 5 Mbit/s each.
+/// An edge switch has three hosts and two upward paths. With a stride of 12, one of its flows has a
+/// path alone and gets 10 Mbit/s; two flows share a path and get 5 Mbit/s each.
 #[test]
 fn more_hosts_than_uplinks_share_the_uplinks() {
     let sets = [
@@ -168,8 +168,8 @@ fn each_wire_of_a_generated_network_loses_its_share() {
         let lost: u64 = run.flows.iter().filter_map(|flow| flow.packets_lost).sum();
         let on_links: u64 = run.links.iter().filter_map(|link| link.wire).map(|wire| wire.lost).sum();
         assert_eq!(lost, on_links);
-        // The wires lose 1 - 0.9^6 of 18 000 packets. The bound covers 4 standard deviations of 0.4
-        // %, and packets in flight at either end.
+        // The wires lose 1 - 0.9^6 = 0.469 of 18 000 packets. The bound covers 4 standard
+        // deviations of 0.4 %, and packets in flight.
         let part = lost as f64 / run.flows.iter().map(|flow| flow.packets_sent).sum::<u64>() as f64;
         assert!((part - 0.469).abs() < 0.02, "{part}");
     }
@@ -189,11 +189,10 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         let link = &run.links[0];
         assert_eq!(link.name, "e1-h1");
         assert!(run.links.iter().all(|other| other.utilization <= link.utilization));
-        // 12 x 64 kB with headers occupy the link for 6.31 of 20 ms.
+        // 12 × 64 kB with headers take 6.31 of 20 ms, so `utilization` is 0.316.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // If the destination decides the path, all traffic to one host shares a core link, and queues
-    // there.
+    // If the destination decides the path, all traffic to one host queues at one core link.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

@@ -157,7 +157,7 @@ fn a_discipline_with_another_parameter_keeps_its_state_and_follows_the_parameter
 fn packets_above_a_smaller_buffer_stay_until_they_leave() {
     for discipline in ["tail-drop", "red"] {
         let seen = run(&flooded(discipline), &[(20, &["link.buffer=10 packets"])]);
-        // In a tenth of a second, the link sends 23 packets of 552 B.
+        // In one step of 0.1 s, the link sends 23 packets.
         let gone = seen[19].waiting - seen[20].waiting;
         assert!(seen[19].waiting > 40 && (20..=25).contains(&gone), "{discipline}: {gone}");
         assert!(seen[30..].iter().all(|seen| seen.waiting <= 10), "{discipline}");
@@ -184,8 +184,8 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
     assert!(gone < 20, "{gone} of {} packets", seen[19].waiting);
     let sizes = |step: usize| seen[step].left_bytes;
     assert!(sizes(20) > sizes(19) * 9 / 10, "the link goes on: {} after {} bytes", sizes(20), sizes(19));
-    // DRR reduces the flood's share. The TCP flows take time to gain theirs, because they were in
-    // timeouts.
+    // DRR reduces the flood's share. The share is measured from step 30, because the TCP flows
+    // recover from timeouts first.
     let (udp, all) = (|seen: &Seen| seen.delivered[4], |seen: &Seen| seen.delivered.iter().sum::<u64>());
     let share = |range: std::ops::Range<usize>| {
         let of = |part: &dyn Fn(&Seen) -> u64| seen[range.clone()].iter().map(part).sum::<u64>() as f64;

@@ -127,7 +127,7 @@ fn every_source_is_silent_between_its_on_times() {
         let (record, seconds) = run(&read(&text(10, "fq-codel", &flow)));
         let of = |range: std::ops::Range<usize>| seconds["g"][range].iter().sum::<u64>();
         assert!(of(1..3) > 0 && of(6..8) > 0, "{source}: {:?}", seconds["g"]);
-        // Packets in flight at the end of an on-time arrive within a second: the queue holds 40 ms.
+        // The queue holds 40 ms, so packets sent in an on-time arrive within a second of its end.
         assert_eq!((of(0..1), of(4..6), of(9..10)), (0, 0, 0), "{source}: {:?}", seconds["g"]);
         let all = seconds["g"].iter().sum::<u64>() as f64 * 8.0;
         let measured = record.flows[0].throughput_bps * 4.0;

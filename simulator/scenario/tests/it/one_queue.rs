@@ -13,8 +13,8 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The share of 100 Mbit/s that a host with one download gets against a host with three, under
-/// `faba` and under `drr`.
+/// The shares, under `faba` and under `drr`, that a host with one download gets against a host with
+/// three.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -39,12 +39,11 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // The four windows hold 60 kB, and the tokens 625 kB. So no packet is dropped, and each flow
-    // gets a quarter.
+    // The four windows hold 60 kB, less than the tokens' 625 kB. So no packet is dropped, and each
+    // flow gets a quarter.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // If windows grow until a loss, the single download gets nearly half. The measured share is
-    // 0.47.
+    // If windows grow until a loss, the single download gets nearly half. Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -53,16 +52,15 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // The shares measured over 60 s are 0.27 with a buffer of 200 ms and 0.49 with 10 ms. Four BBR
-    // windows hold what the link carries in about 7 ms, so tokens limit them only with the short
-    // buffer.
+    // Measured over 60 s: `long` is 0.27, `short` 0.49. Four BBR windows hold what the link carries
+    // in about 7 ms, so tokens limit the windows only with the short buffer.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood. The
-/// link has 20 Mbit/s and this buffer, as in `hfaba/tree-both` of `proof/field`.
+/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
+/// link of 20 Mbit/s. As in `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -91,15 +89,14 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     );
     let summaries = run(&text);
     let mbps = |group: &str| summaries[0].measures[&format!("throughput_bps.{group}")].mean / 1e6;
-    // The flood's class has twice the uploads' weight, and also carries a few percent of
-    // acknowledgements.
+    // The flood's class has twice the uploads' weight. Acknowledgements add 4.5 % to `flood`.
     let flood = mbps("school-up") * 1.045;
     mbps("office-up") / ((mbps("office-up") + flood) / 3.0)
 }
 
 #[test]
 fn tcp_gets_its_part_against_a_flood_if_tokens_last_a_round_trip() {
-    // The fractions measured over 60 s are 0.89 with 60 ms and 0.99 with 240 ms.
+    // Measured over 60 s: `few` is 0.89, `many` 0.99.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");
 }

@@ -49,16 +49,15 @@ start = "0 s..1 s"
 
 #[test]
 fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
-    // The offsets of the distant and of the near flows. Varying the near flows' offset requires
-    // more seeds. If processing took the time of only one packet, the fractions would differ by up
-    // to a factor of 1.7.
+    // Each pair offsets the round trips of far and near flows. Near offsets require more seeds. If
+    // processing took the time of only one packet, `most / least` would be up to 1.7.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // The fraction is 0.09 with a kernel's TCP (three seeds), and 0.05 with simulated hosts
-        // that take no time.
+        // The bound is between 0.09, with a kernel's TCP (three seeds), and 0.05, with simulated
+        // hosts that take no time.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

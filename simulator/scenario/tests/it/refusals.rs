@@ -130,8 +130,8 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // This shaper contains a shaper, which contains no third. An inner discipline has only its own
-    // parameters, not those of `[discipline.shaper]`.
+    // `[discipline.shaper]` contains a shaper. The inner shaper has only its own parameters, not
+    // those of `[discipline.shaper]`, so it contains no third.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));

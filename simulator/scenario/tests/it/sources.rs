@@ -57,8 +57,8 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_arrive_at_the_rate_of_their_laws() {
-    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and a pause of 60 ms follows: 400 kbit/s. The
-    // tolerance is one of 600 bursts.
+    // A burst of 5 × 1000 bytes takes 40 ms, and a pause 60 ms: 400 kbit/s. The tolerance is one of
+    // 600 bursts.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
@@ -72,25 +72,25 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // The video has 3 Mbit/s of payload, and 28 bytes of headers for each 1172 bytes of payload.
-    // There are 1800 frames, 60 of which are larger I-frames. Frame sizes have a relative deviation
-    // of 0.3, so the standard error is 1 %. The tolerance is 3.3 standard errors.
+    // Headers add 28 bytes to each 1172 bytes of payload, or about 3 %. Frame sizes vary by 0.3, so
+    // the mean of 1800 frames, including 60 larger I-frames, has a standard error of 1 %. The
+    // tolerance is 3.3 standard errors.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 
 #[test]
 fn a_call_with_silences_talks_for_39_percent_of_the_time() {
-    // The source is on for 1.004 / 2.591 of the time, at 80 kbit/s. In a minute there are 23
-    // cycles, so the standard error is 0.7 / sqrt(23) = 15 %.
+    // The source sends 80 kbit/s for 1.004 / 2.591 of the time. A minute has 23 cycles, so the
+    // tolerance is 3.3 × 0.7 / sqrt(23) = 0.48.
     is_about("source = \"voip\"", 31_000.0, 0.48);
 }
 
 #[test]
 fn users_of_tcp_offer_the_load_of_their_laws() {
-    // 12 000 segments of 512 bytes, each a packet of 552: the standard error is 0.9 %.
+    // 12 000 segments of 512 bytes have a standard error of 1 / sqrt(12 000) = 0.9 %.
     let of_512 = "tcp = { segment = \"512 B\" }";
     is_about(&format!("source = \"telnet\"\n{of_512}"), 200.0 * 552.0 * 8.0, 0.03);
-    // 600 files of 10 000 bytes, 20 segments each: the standard error is 4 %.
+    // 600 files of 20 segments have a standard error of 1 / sqrt(600) = 4 %.
     let files = "source = { transfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" } }";
     is_about(&format!("{files}\n{of_512}"), 10.0 * 20.0 * 552.0 * 8.0, 0.14);
 }
@@ -233,7 +233,7 @@ fn a_capture_is_played_again() {
     let folder = Folder::new().file("a.pcap", &capture(100));
     let played = run(&folder.load(&text(REPLAY)).expect("a good one"));
     let offered = played.flows[0].offered_bps.expect("open loop");
-    // The capture has 1000 bytes per 10 ms. The tolerance is six of 6000 packets.
+    // 1000 bytes per 10 ms are 800 kbit/s. The tolerance is six of 6000 packets.
     assert!((offered / 800_000.0 - 1.0).abs() < 0.001, "{offered}");
     let fast = folder.load(&text(&REPLAY.replace("repeats", "speed = 2.0, repeats"))).expect("a good one");
     let offered = run(&fast).flows[0].offered_bps.expect("open loop");
@@ -300,8 +300,8 @@ fn a_capture_is_active_only_until_its_end() {
     {
         let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
         let offered = played.flows[0].offered_bps.expect("open loop");
-        // The capture gives 1000 bytes per 10 ms while the flow is on, and one packet more at the
-        // end of each on-time.
+        // The capture gives 1000 bytes per 10 ms, or 100 packets per second. Each on-time ends with
+        // one packet more: 1 %.
         assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
         assert!((played.fairness.jain - 1.0).abs() < 1e-12);
     }
@@ -364,14 +364,14 @@ fn shares_are_relative_to_the_changing_rate_of_a_link() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // The queue is empty only in slow start, for less than a second, and in timeouts when the rate
-    // falls.
+    // `share` may be below 1, because the queue is empty in slow start, and in timeouts when the
+    // rate falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
 #[test]
 fn a_link_follows_a_trace() {
-    // An opportunity of 1504 bytes every 4 ms: 3.008 Mbit/s.
+    // An opportunity of 1504 bytes every 4 ms gives 3.008 Mbit/s.
     let text = on_link("trace = \"a.trace\"");
     let run = run(&Folder::new().file("a.trace", b"4\n").load(&text).expect("a good one"));
     assert!((run.links[0].rate_bps / 3.008e6 - 1.0).abs() < 1e-3, "{}", run.links[0].rate_bps);

@@ -63,7 +63,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// A segment's payload in bytes, computed from the flow's record; and the scenario's notes.
+/// Returns a segment's payload in bytes, computed from the flow's record, and the scenario's notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -198,14 +198,13 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// Segments are acknowledged in pairs, and the first of a pair waits for the second. On average, a
-/// segment thus waits for half of the 1.2 ms that a packet takes. So a window of w segments keeps
-/// (w - 1/2) 1.2 ms - 40.042 ms of queue. The 40.042 ms are the round trip, of which the
-/// acknowledgement takes 0.042 ms.
+/// Segments are acknowledged in pairs. The first waits for the second, so a segment waits for 1.2
+/// ms / 2 on average. A window of w segments has a queue of (w - 1/2) × 1.2 ms - 40.042 ms. The
+/// round trip is 40.042 ms, with 0.042 ms for the acknowledgement.
 ///
 /// After slow start, w falls by one per round trip until fewer than 5 segments seem to wait. If the
 /// first segment is acknowledged at once, its round trip is the minimum, and w ends at 37.
-/// Otherwise it waits 1.2 ms for the second segment, and w ends at 39.
+/// Otherwise w ends at 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

@@ -132,9 +132,8 @@ fn random_ties_treat_flows_in_lockstep_alike_and_fifo_ties_by_order() {
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");
     first.print("lattice");
-    // Each flow randomly loses a fifth of its 4394 packets in a run: the standard deviation is 26.5
-    // of the 3515 that pass. With five seeds, 3.3 deviations are 3.3 x 26.5 / 3515 / sqrt(5) = 1.1
-    // %.
+    // Each flow randomly loses a fifth of its 4394 packets in a run: 3515 pass, with a standard
+    // deviation of 26.5. For five seeds, the bound is 3.3 × 26.5 / 3515 / sqrt(5) = 1.1 %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

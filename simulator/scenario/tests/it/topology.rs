@@ -86,8 +86,7 @@ fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
         + &flow("y", "a", "c", "")
         + &flow("z", "b", "d", "count = 2")
         + &flow("w", "c", "d", "");
-    // On a-b, x and y get 2 Mbit/s each. On b-c, 7 Mbit/s remain for the two flows of z. But c-d
-    // gives these and w only 8/3 each.
+    // On a-b, x and y get 2 Mbit/s each. On c-d, w and the two flows of z get 8/3 Mbit/s each.
     is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
 }
 

@@ -109,8 +109,8 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when its transmission begins, so one may be in transmission at each end of
-    // the period.
+    // A packet counts when its transmission begins. At each end of the period, one packet may be in
+    // transmission: 2 × 700 bytes.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -169,8 +169,8 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // At either end of the measured 54 s, the packets of 11 ms and a partial burst may be in
-        // flight.
+        // At either end of the 54 s, packets of 11 ms and a partial burst may be in flight: the
+        // bound includes them.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -200,12 +200,12 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // A transfer takes three and a half round trips of 24 ms; sending at 10^12 bit/s takes
-    // microseconds.
+    // The handshake and two windows take 24 ms each, the last window half: 3.5 × 24 ms. Sending
+    // takes microseconds.
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
-    // A cycle is a transfer, until its last acknowledgement arrives, and a pause of 5 s.
+    // A cycle is a pause of 5 s and four round trips, up to the last acknowledgement.
     let cycles = 900.0 / (5.0 + 4.0 * 0.024);
     assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
     // Each cycle sends ten segments of data and a SYN.
@@ -238,8 +238,8 @@ fn keystrokes_arrive_at_their_rate() {
     let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
     let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
     for flow in &measured.flows {
-        // 200 segments of 1000 bytes are sent per second. Their number in 180 s has a deviation of
-        // sqrt(36 000).
+        // 200 segments of 1000 bytes leave per second: 36 000 in 180 s, with a standard deviation
+        // of sqrt(36 000).
         let bound = 3.3 / 36_000.0_f64.sqrt();
         assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
         assert!(
@@ -274,7 +274,7 @@ fn a_user_who_waits_for_data_gets_only_the_requested_data() {
     let requested = free.offered_bps.expect("it requests a burst at a time");
     // One burst may be in flight at either end of the 900 s.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // A source that always waits for the link requests at most one burst more than is delivered.
+    // The source always waits for the link, so `missing` is at most one burst: 15 packets.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
@@ -290,8 +290,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // A page has 6.64 objects on average. The number of embedded objects has a second moment below
-    // 53 times its mean.
+    // A page has 1 object and, on average, 5.64 embedded ones, at most 53. Their variance is
+    // therefore below 53 × 5.64.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");
@@ -364,7 +364,7 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
     });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
-    // Connections begin at 0, 2, ... 30 s; the SYN of the last reaches the queue after the end.
+    // 15 SYNs reach the queue, those of 0, 2, ... 28 s; the SYN of 30 s is too late.
     let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
     assert_eq!(flows_seen(user("http", http, 1)), 15);
     let telnet = Load::Telnet(Telnet::default());
@@ -379,7 +379,7 @@ fn transfers_waiting_for_a_connection_count_as_offered() {
         measured(link(RateLaw::Fixed), vec![user("files", transfers(96_000.0, arrivals), 1)], 200, 1);
     let flow = &measured.flows[0];
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // In 180 s, 3600 files arrive on average, with a deviation of sqrt(3600).
+    // 3600 files, with a standard deviation of 60, arrive in 180 s: 3.3 × 60 / 3600.
     assert!((offered / 16e6 - 1.0).abs() < 3.3 / 60.0, "{flow:?}");
     assert!(flow.throughput_bps > 0.8 * 8e6 && flow.throughput_bps <= 8.01e6, "{flow:?}");
 }

@@ -124,8 +124,8 @@ fn requests_of_the_far_edge_return_after_one_round_trip() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // The SYN comes first. Its answer carries the far edge's request, which the next packet carries
-    // to the near edge.
+    // `heard[0]` is of the SYN. The SYN's answer carries the far edge's request; the next packet
+    // carries the request to the near edge.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
     assert_eq!(first.1, RateRequest::Increase);

@@ -133,9 +133,8 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
-    // A packet takes 0.1 ms on its access link, 1 ms to the bottleneck of 8 Mbit/s, and 1 ms of
-    // transmission there. Then it takes 5 ms to the far end, and 1 + 0.1 ms to the receiver. So
-    // packet n, from 0, is delivered at n + 8.2 ms.
+    // Packet n, from 0, is delivered at n + 8.2 ms: 0.1 + 1 + 1 (transmission) + 5 + 1 + 0.1 = 8.2.
+    // So two packets are delivered by 10 ms.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);

@@ -96,12 +96,12 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert_eq!((flow.packets_lost, flow.packets_dropped, held_back), (Some(lost), 0, 0));
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
-    // 5 % of the 180 000 packets that are not lost come twice. The bound is four standard deviations
-    // of 93 packets.
+    // `duplicated` is 5 % of the 180 000 packets that are not lost. The bound is four standard
+    // deviations: 4 × 93.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
-    // 10 000 packets per second are in flight for 20 to 23 ms.
+    // In flight: 10 000 packets/s × 20..23 ms = 200..230 packets.
     assert!((180.0..240.0).contains(&under_way), "{under_way} of {}", link.packets_out);
 }
 
@@ -111,9 +111,9 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // 1/21 of the 500 000 packets find the wire in the bad state. For independent losses the
-    // variance of the fraction is 7.5e-8. The correlation of successive states, 0.79, adds 2 x
-    // 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500 000. Here 20/441 is the variance of the state.
+    // The variance of `lost` is 7.5e-8 for independent losses. The correlation of successive
+    // states, 0.79, adds a product: 2 × 0.79 / 0.21 = 7.52, (0.8 - 0.001)^2 = 0.638, and the
+    // state's variance 20/441 = 0.0454, over 500 000 packets.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -155,8 +155,8 @@ fn held_packets_arrive_later_by_the_holding_time() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // At the end, the packets of the last 20 ms are in flight (200), and a quarter of the packets
-    // of the 10 ms before (25).
+    // In flight at the end are all 200 packets of the last 20 ms, and a quarter of the 100 before:
+    // 225.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }
@@ -170,7 +170,7 @@ fn outage(from: u64, until: u64) -> WireLaw {
 fn an_outage_of_the_wire_loses_sent_packets_and_the_queue_drops_none() {
     let measured = measured(datagrams(), outage(2_000, 2_500), 5);
     let link = &measured.links[0];
-    // 10 000 packets per second are lost for half a second, give or take one at either end.
+    // 10 000 packets/s × 0.5 s = 5000 lost packets, plus or minus one at the ends.
     assert!(wire(&measured).lost.abs_diff(5_000) <= 1, "{:?}", wire(&measured));
     assert!(link.packets_out.abs_diff(50_000) <= 20 && link.drops.is_empty(), "{link:?}");
     assert_eq!(measured.flows[0].packets_lost, Some(wire(&measured).lost));
@@ -204,8 +204,8 @@ fn timeouts_of_tcp_double_from_200_ms_during_a_lossy_outage() {
     let network = network(source, Some(wire), Duration::ZERO);
     let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
     let measured = measured.expect("it was not stopped");
-    // The tail probe leaves after two round trips, each of 4 ms plus the queueing delay. The probe
-    // starts the timeout, which is one round trip plus 200 ms.
+    // The tail probe, `at[0]`, leaves after two round trips of 4 ms plus queueing. The timeout, 200
+    // ms plus a round trip, starts with the probe.
     let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
     assert!(at.len() == 5 && (8.0..10.0).contains(&at[0]) && (206.0..214.0).contains(&at[1]), "{at:?}");
     let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);

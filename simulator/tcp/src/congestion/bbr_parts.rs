@@ -142,7 +142,7 @@ impl Dwell {
 pub(super) struct Clumps {
     began: Time,
     acked: u32,
-    /// The maximum excess of ten rounds, segments.
+    /// The maximum of this number in the last ten rounds, in segments.
     pub(super) most: MaxFilter<10>,
 }
 

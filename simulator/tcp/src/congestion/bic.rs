@@ -108,8 +108,8 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Without a maximum, the window grows by at least one segment for this number of acknowledged
-/// segments: Linux.
+/// Until a first loss gives the window a maximum, it grows by at least one segment for this number
+/// of acknowledged segments, as in Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
 /// The initial estimate of segments per acknowledgement, as in Linux.
 const FIRST_PER_ACK: f64 = 2.0;

@@ -344,9 +344,8 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // Per acknowledgement, the window w grows by (W(t + R) - w) / w, and so follows W(t).
-            // The error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11 segments. The
-            // tolerance is twice that, to include the beginning.
+            // The window differs from `curve` by at most R^2 W'' / 2 = 0.005 s^2 × 2.4 K
+            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -445,8 +444,8 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // On the curve, W'' is at most 2.4 t, so the error is at most 0.05 segments. While
-            // Reno's window is larger than the curve, the error may be up to a segment.
+            // Where the curve is larger, the error is at most 0.05 segments. Where `reno` is
+            // larger, the error is at most one segment.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -502,10 +501,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The eighth sample of the second round shows the rise. By then the window is 10 + 10 + 8
-        // segments: the initial window, the first round, and eight acknowledgements. Slow start
-        // ends after five slower rounds, including the second. They add a quarter segment for each
-        // of 43 acknowledgements: 2, 4 times 10, and the one that ends the last round.
+        // The eighth sample of the second round shows the rise, at a window of 10 + 10 + 8 = 28.
+        // Then 43 acknowledgements add 0.25 each: 2 in this round, 10 in each of four slower
+        // rounds, and the one that ends the last.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -531,8 +529,8 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // For the first line, in the Reno region, the tables have 1.2 / sqrt(p). Section 4.3
-            // has sqrt(1.5 / p), which is 2 % more. One of a cycle's 26 round trips is another 4 %.
+            // On the first line, the tables have 1.2 / sqrt(p), and section 4.3 has 2 % more. One
+            // of a cycle's 26 round trips is another 4 %: 6 % in all.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }

@@ -122,8 +122,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // The rise of 12 ms exceeds an eighth of 89 ms, which is 11.125 ms. The eighth sample shows
-        // the rise, so the last two segments count a quarter each.
+        // The rise of 12 ms exceeds 89 ms / 8 = 11.125 ms. The eighth sample shows the rise, so the
+        // growth is 8 + 2 × 0.25.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

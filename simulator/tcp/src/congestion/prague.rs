@@ -255,9 +255,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // In 25 ms, the rate rises by one segment per 25 ms. So at a round trip of 5 ms, the window
-        // grows by 5 ms / 25 ms = 0.2 segments in 25 ms. The tolerance is 1 %, since the 100
-        // segments acknowledged per round are slightly less than a window.
+        // The rate rises by one segment per 25 ms every 25 ms. At a round trip of 5 ms, the window
+        // so grows by 5 / 25 = 0.2 segments. The tolerance is 1 %, since the 100 segments
+        // acknowledged per round are slightly less than a window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

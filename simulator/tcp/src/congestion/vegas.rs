@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_window_moves_by_a_segment_if_fewer_than_two_or_more_than_four_wait() {
-        // Of 20 segments, 20 (1 - 100/rtt) are queued: 0.95, 3.3 and 5.
+        // 20 × (1 - 100 / `rtt_ms`) segments are queued: 0.95, 3.3 and 5.07.
         for (rtt_ms, expected) in [(105, 21.0), (120, 20.0), (134, 19.0)] {
             let mut vegas = avoiding(20);
             round(&mut vegas, rtt_ms);

@@ -262,7 +262,7 @@ mod tests {
         acknowledge(&mut westwood, 0, 2000, 2, 0);
         westwood.lost(&congested(101.0));
         assert_eq!((westwood.window(), westwood.threshold()), (50.0, 50.0));
-        // The repair is a round trip at half the rate: one sample, with a weight of a tenth.
+        // A sample of about 1000 segments/s has a weight of 0.1: 0.9 × 2000 + 0.1 × 1000 = 1900.
         westwood.acked(&Acked {
             now: Time::ZERO + Duration::from_ms(2060),
             newly: 60,

@@ -85,9 +85,8 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
             }
         }
         let alpha = sum / f64::from(count);
-        // A round of about ten segments has one, two or three marks. The marked share of a round
-        // varies by 0.1. The average of 16 rounds varies by 0.02, and the mean over 1600 rounds by
-        // a tenth of that.
+        // The marked share of a round varies by 0.1, `alpha` over 16 rounds by 0.02, and the mean
+        // over 1600 rounds by 0.002. The bound is five times that.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }
@@ -185,8 +184,8 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let mut path = Path::new(&config, 200);
     path.start();
     path.run_until(at(10));
-    // After start-up no gain is above 1.25; the bandwidth estimate covers 10 rounds, and exceeds
-    // the link's rate by little.
+    // After start-up the gain is at most 1.25. The test allows a bandwidth estimate 10 % above the
+    // link's rate.
     let least_gap = 1.0 / (LINK_PER_SECOND * 1.25 * 1.1);
     let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 2.0).collect();
     assert!(late.len() > 10_000);

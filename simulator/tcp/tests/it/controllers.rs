@@ -31,7 +31,7 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // The rate is known once the remaining rise is less than a quarter.
+            // A rise from rate / 1.25 is below a quarter, which Startup counts as no growth.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
@@ -93,7 +93,7 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
             // A phase at 5/4 lasts until a quarter of the bandwidth-delay product and three quanta
-            // are queued. Another segment is in transmission, and one is due to rounding.
+            // are queued. One segment in transmission and one for rounding make 5 / rate.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -177,7 +177,8 @@ fn a_lone_vegas_flow_queues_between_alpha_and_beta_segments() {
                 most = most.max(pipe.queueing_s * rate);
             }
             assert_eq!(vegas.window(), from, "it has settled");
-            // The queue does not include the departing segment, and rounding adds half a segment.
+            // The queue excludes the departing segment, so `least` may be 1 lower. Rounding adds
+            // half a segment.
             assert!(
                 least > alpha - 1.5 && most < beta + 0.5,
                 "{rate} {propagation_s} {alpha} {beta}: {least} to {most}"
@@ -198,8 +199,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in integers, and one segment is a delay of 1 / rate. The filter's
-        // minimum of four samples adds another segment.
+        // The integer window and the filter's minimum of four samples each shift the delay by up to
+        // one segment, which is 1 / rate.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }
@@ -275,8 +276,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // The rates are equal in the fluid model. Integer windows cost the flow of 5 ms 8 % more,
-    // because its windows are a fifth of the other flow's.
+    // The rates are equal in the fluid model. Integer windows cost the flow of 5 ms 8 % more, so
+    // the bound is 10 %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

@@ -285,8 +285,8 @@ impl Faba {
         }
     }
 
-    /// The parts of the invariant: all buckets + pool + queue = T, exactly. The queue is the price
-    /// of the packets in `buffer`, minus their unpaid loan.
+    /// The tokens in all buckets, in the pool and in the queue, which always add up to T, the tokens
+    /// of the buffer. Those in the queue were paid by the packets in `buffer`.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};

@@ -444,8 +444,8 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // 10 000 draws for each unit of weight. The first count is that of the two flows. Class 2
-        // is inactive.
+        // The weights sum to 8.4: 84 000 draws are 10 000 per unit. `counts[0]` is of both flows.
+        // Class 2 is retired.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most

@@ -14,8 +14,7 @@ fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // The last two probabilities are 1 - 325/400 and 1 - 325/600. m_fair, 24.07, is given to
-        // four figures, so `p` is exact to 2e-4.
+        // Since m_fair is given to four figures, 24.07, `p` is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -61,8 +60,8 @@ proptest! {
             let queue = f64::from(queue);
             fair.catch_up(Time::from_ns(now), queue, 1000.0);
             timer.run(now, queue, 1000.0);
-            // Each value is a sum of up to 1500 terms of about 200, and each addition rounds by a
-            // relative 2^-53.
+            // Each value sums up to 1500 terms of about 200. Each addition rounds by a relative
+            // 2^-53. All errors stay below 1e-9.
             prop_assert!((fair.value() - timer.m_fair).abs() < 1e-9, "{} {}", fair.value(), timer.m_fair);
             prop_assert!((0.0..=1000.0).contains(&fair.value()));
         }
@@ -72,8 +71,8 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // The queue is 300 and the target 50. So each of the 160 steps subtracts at least (beta -
-    // alpha) (300 - 50) = 25.
+    // Each of the 160 steps subtracts at least (beta - alpha) x (300 - 50) = 25, and 160 x 25
+    // exceeds the maximum, 1000.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

@@ -30,7 +30,7 @@ fn assert_drawn_as(found: [u64; 3], expected: [f64; 3]) {
     let total = found.iter().sum::<u64>() as f64;
     let chi2: f64 =
         found.iter().zip(expected).map(|(&n, p)| (n as f64 - p * total).powi(2) / (p * total)).sum();
-    // Chi-square with 2 degrees of freedom: 13.8 has probability 0.001.
+    // Chi-square with 2 degrees of freedom exceeds 13.8 with probability 0.001.
     assert!(chi2 < 13.8, "{found:?}, chi-square {chi2}");
 }
 
@@ -84,8 +84,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // Over 12 000 sets, the standard deviation of a flow's fraction of the sets is 0.0043. For its
-    // fraction of the samples, the deviation is below 0.0065.
+    // Over 12 000 sets, the standard deviation of a flow's fraction of the samples is below 0.0065.
+    // The bound is three standard deviations.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -201,14 +201,14 @@ fn table_1_comes_out() {
     // down u, the samples that a set loses.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
-        // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
-        // the slowest flows are not in the table.
+        // Over 36 000 sets, a group's mean has a standard deviation of 0.0005. The bound is wider:
+        // the slowest flows are sometimes not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
-        // 200 000 samples are lost. The slowest group's number is exact to about 1 %.
+        // The slowest group's number of lost samples varies by about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // The printed NPS come from a simulation. That simulation and ours have a sampling noise of a
-    // few percent.
+    // The printed values of NPS_i come from a simulation. Both simulations have a noise of a few
+    // percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }
@@ -230,7 +230,7 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
     );
     for i in 0..5 {
         // Counts decay over b updates, so each mean is over about 200 independent counts of ten
-        // flows. Its deviation is below 2 %.
+        // flows. The mean's deviation is below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }

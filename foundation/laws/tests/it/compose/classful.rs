@@ -206,8 +206,8 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
             sent[out.class as usize] += 1;
         }
     }
-    // Of 2500 packets, class 1 gets 500 by its guarantee. Each class gets a third of the other
-    // 2000. A burst may add or subtract 4.
+    // Class 1's guarantee is 500 of 2500 packets. The other 2000 are shared equally: 667 for each
+    // class. A burst may add or subtract 4.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
@@ -335,8 +335,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // The burst is the bytes of 1 ms and two packets of 1514 bytes. One more byte
-                    // allows for rounding.
+                    // A burst may hold the bytes of 1 ms plus two packets of 1514 bytes each.
+                    // Rounding may add one byte.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -364,13 +364,13 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // The peak exceeds the ceiling by 1 Mbit/s, so the burst of 375 kB lasts for 3 s.
+    // The burst lasts for 3 s: 375 kB = 3 Mbit, at 1 Mbit/s (peak minus ceiling).
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // A row is a start and an end in s, and the expected rate in Mbit/s. The peak's bucket and the
-    // last packet may add bytes.
+    // Rows: start and end in s, and the rate in Mbit/s. The tolerance of 5000 bytes covers the
+    // peak's bucket and the last packet.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
@@ -415,7 +415,7 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     }
     while tree.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     let before = gauge(&*tree, "average");
-    // The link could send 100 packets in 80 ms. The arrival is one more step of the average.
+    // The average decays by 100 steps in 80 ms, one per packet time. The arrival is one more.
     let later = Time::from_ns(80_000_000);
     tree.enqueue(packet(20, 1000, 1, later), later, &mut Ignore);
     let expected = before * 0.99f64.powi(101);
@@ -571,8 +571,8 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // The tree keeps 50 leaves. A search for a leaf to free inspects at most 16 leaves, so a
-        // sixteenth more may exist.
+        // The tree keeps 50 leaves. A search for a leaf to free may release none, so a sixteenth
+        // more may exist: 50 + 4.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));

@@ -120,8 +120,8 @@ band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
         prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
     }
     (0..9).for_each(|ms| assert!(prio.dequeue(at(ms), &mut Ignore).is_some()));
-    // The second band idles for 80 ms, the time of 100 packets. The new packet updates the average
-    // once more.
+    // The second band idles for 80 ms, the time of 100 packets. With the new packet, the average
+    // decays 101 times.
     prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
     let expected = before * 0.99f64.powi(101);
     assert!(

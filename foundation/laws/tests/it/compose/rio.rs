@@ -258,7 +258,8 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Yellow's upper threshold is half of the buffer, so yellow packets never fill the buffer.
+    // Above yellow's upper threshold, 20 packets, every yellow packet is dropped. The average lags,
+    // so a few more enter.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
@@ -292,7 +293,7 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
 
 #[test]
 fn while_thresholds_do_not_overlap_green_is_spared() {
-    // The load is 1.6 times the link's rate. Its green half is below the link's rate.
+    // Five of eight packets are sent, so 7500 of 20000 are dropped or wait. The green half fits.
     let config = Config { given: Checked { weight: 0.02, ..Checked::default() }, ..config() };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Rio::new(config, Seed(1).stream("rio")));
     let mut counts = Events::default();

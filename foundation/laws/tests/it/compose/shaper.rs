@@ -141,8 +141,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // The link has been idle for 240 ms, the time of three packets, and the new packet meets an
-    // empty queue. So the average is halved four times.
+    // The link was idle from 81 to 321 ms, the time of three packets. They and the new packet halve
+    // the average four times.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

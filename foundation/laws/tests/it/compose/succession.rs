@@ -100,7 +100,7 @@ fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
 
 #[test]
 fn a_neighbours_new_plan_does_not_refill_a_burst() {
-    // A burst of 5 MB above a ceiling of 5 Mbit/s lasts 8 s at 10 Mbit/s.
+    // The burst lasts for 8 s: 5 MB = 40 Mbit, at 5 Mbit/s (peak minus ceiling).
     let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
     for is_later in [false, true] {
         assert_eq!(by_second(1, "{ id = 2, CEILING }", is_later), expected);

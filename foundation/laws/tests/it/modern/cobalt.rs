@@ -176,8 +176,8 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Each departing packet has waited 20 ms. Waits below four transmissions of 1514 bytes, 4.8 ms
-    // at 10 Mbit/s, never count.
+    // Each departing packet has waited 20 ms, more than the shortest wait that counts: 4 × 1514
+    // bytes at 10 Mbit/s, 4.8 ms.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();
@@ -191,7 +191,7 @@ fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
         }
         given
     };
-    // Two packets of each queue take 19.4 ms with 8 queues, and 21.8 ms with 9 queues.
+    // Two packets per queue take 19.4 ms with 8 queues, and 21.8 ms, above 20 ms, with 9.
     assert!(signals(0) > 50 && signals(0) == signals(8), "{} {}", signals(0), signals(8));
     assert_eq!(signals(9), 0);
 }

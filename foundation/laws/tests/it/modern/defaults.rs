@@ -29,8 +29,8 @@ fn the_defaults_are_those_of_the_rfcs() {
         (dual.target, dual.update, dual.coupling),
         (Duration::from_ms(15), Duration::from_ms(15), 2.0)
     );
-    // RFC 9332: alpha is 0.1 Tupdate / RTT_max^2 = 0.1 x 0.015 / 0.1^2, and beta is 0.3 / RTT_max =
-    // 0.3 / 0.1.
+    // RFC 9332: alpha = 0.1 Tupdate / RTT_max^2, and beta = 0.3 / RTT_max, with Tupdate = 0.015 s
+    // and RTT_max = 0.1 s.
     assert!((dual.alpha - 0.15).abs() < 1e-12 && (dual.beta - 3.0).abs() < 1e-12, "{dual:?}");
     assert_eq!(dual.ecn, EcnPolicy::Mark);
 }

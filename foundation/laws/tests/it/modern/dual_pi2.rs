@@ -195,8 +195,8 @@ fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Events) {
 
 #[test]
 fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
-    // A classic queue has a constant delay of 30 ms. Without the integral term, p' stays at beta
-    // times the delay.
+    // The classic queue's delay is constant, 30 ms. With alpha 0, p' (`p` below) stays at beta ×
+    // 0.03 s.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
         let (mut dual, mut log) = (DualPi2::new(config), Events::default());
@@ -217,8 +217,8 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         }
         let rate = |side: usize| f64::from(marked[side]) / f64::from(sent[side]);
         let p = beta * 0.03;
-        // The tolerance of 0.002 allows for counters that hold a fraction before and after the 19
-        // 000 packets.
+        // The tolerance of 0.002 covers the fractions that counters hold before and after the 19000
+        // packets.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
         assert_eq!(log.lost().len(), 0);
@@ -239,8 +239,8 @@ impl Waits {
     }
 }
 
-/// Offers `classic` and `l4s` packets per ms to a link that sends two. Returns the waits in the
-/// second half of `ms`.
+/// Offers `classic` and `l4s` packets per ms to a link of two packets per ms. Returns the waits in
+/// the run's second half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -262,26 +262,26 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
-    // Classic senders offer 75 % of the link's rate, and L4S senders 30 %. The excess, one in 15
-    // classic packets, must be dropped.
+    // Classic senders offer 75 % of the link's rate, and L4S senders 30 %. So 5 of 75 classic
+    // packets must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
     // The target is 15 ms; random arrivals move the queue by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
-    // An L4S packet waits for the packet being sent, for other packets of its burst, and one time
-    // in ten for a classic packet.
+    // An L4S packet waits for the packet being sent, for other packets of its burst, and sometimes
+    // for a classic packet.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
 }
 
 #[test]
 fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
-    // The link sends 2 packets per ms, so a sixth of load 2.4 and half of load 4 must be dropped.
-    // The buffer lasts 500 ms.
+    // `load` is in packets per ms, and the link sends 2 per ms. So 0.4 of 2.4, or 2 of 4, must be
+    // dropped. The buffer holds 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At load 2.4, a sixth must be dropped. Drops begin at p' = 1/2 and then take a quarter. So
-        // p' swings about 1/2, and the queue about the target.
+        // At load 2.4, a sixth must be dropped. Below p' = 1/2 no packet is dropped; from there, a
+        // quarter is. So p' swings about 1/2, and the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
 }

@@ -310,8 +310,8 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             // after 8.5/0.02 = 425. Rounding may add a packet.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // Gaps are geometric with p = 0.02. Nearly every set of 2000 has a gap of 1 and one
-            // above 300 (0.98^300 = 0.0023).
+            // Gaps are geometric with p = 0.02. Nearly every 2000 gaps include 1 and a gap above
+            // 300, of probability 0.98^300 = 0.0023.
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }
@@ -330,7 +330,7 @@ fn an_idle_queue_lets_the_probability_decay_to_nothing() {
     bench.now += Duration::from_secs(1);
     bench.pie.emptied(&mut bench.common, bench.now);
     let low = bench.pie.probability();
-    // Each of 66 updates keeps at most 0.98 of the probability.
+    // After 66 updates, at most 0.98^66 = 0.264 of the probability remains.
     assert!(low < high * 0.28, "{high} to {low}");
     bench.now += Duration::from_secs(15);
     bench.pie.emptied(&mut bench.common, bench.now);

@@ -123,7 +123,7 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     let spec: Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(12))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
-    // With weights 4 and 1, flows 1 and 4 have shares of 9.6 and 2.4.
+    // Weights 4 and 1 give flows 1 and 4 shares of 9.6 and 2.4 packets.
     for frame in 0..11 {
         let flow = if frame == 9 { 4 } else { 1 };
         queue.enqueue(packet(frame, flow, 512), Time::ZERO, &mut Events::default());
@@ -136,8 +136,8 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
         queue.dequeue(Time::ZERO, &mut Events::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
-    // Only flow 1 remains backlogged. By the new shares of 12 and 3, flow 1 is 11 below its share,
-    // and flow 4's empty queue only 3. But flow 4 has no packet to lose.
+    // After this poll, only flow 1 is backlogged. Flow 1 is 11 below its share of 12, and flow 4
+    // only 3 below its share. But flow 4 has no packet to lose.
     let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

@@ -56,8 +56,8 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 1 and 9 are in class 1 and have weight 2. Flows 0 and 2 have weight 1, or 7 of 42
-    // packets. So queues of 10, 17 and 10 packets are each 3 above their shares.
+    // Flows 0, 1, 2 and the arrival's flow 9 have weights 1, 2, 1 and 2: shares of 7, 14, 7 and 14.
+    // Each waiting queue is 3 above its share.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -71,7 +71,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows, including the arrival's, have shares of 6.67 packets, or 667 bytes.
+        // Six flows, including the arrival's, have shares of 6.67 packets. Flows 1 and 3 are below.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -80,10 +80,10 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Four flows, including the arrival's, have shares of 10 of the 40 packets.
+    // Each of four flows, including the arrival's, has a share of 10. Flow 0 has exactly 10.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);
-    // The count is binomial with p = 1/2: 4500 +- 3.3 sd of 47.4.
+    // Flows 1 and 2 are equally likely victims: 4500 +- 3.3 standard deviations of 47.4.
     assert!((4343..4657).contains(&counts[1]), "{counts:?}");
 }

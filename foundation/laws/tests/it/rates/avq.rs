@@ -97,7 +97,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
 fn below_the_target_utilization_nothing_is_signalled() {
     let mut avq = Avq::new(config());
     assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
-    // The arrival has just subtracted alpha, 0.15, times its 512 bytes.
+    // The last arrival has subtracted alpha × its length: 0.15 × 512 bytes.
     assert!(
         (avq.virtual_capacity() - (1_250_000.0 - 0.15 * 512.0)).abs() < 1e-6,
         "{}",
@@ -108,8 +108,8 @@ fn below_the_target_utilization_nothing_is_signalled() {
 #[test]
 fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
-    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second, 3 % in 20 s.
-    // It falls below the load after 6.7 s, and the room of 20480 bytes is used up later.
+    // Per second, the virtual capacity falls by 0.15 × (0.99 - 0.98) of the link's rate: 3 % in 20
+    // s. It is below the load after 6.7 s. Signals start later, once 20480 bytes are used up.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
@@ -120,7 +120,7 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
 #[test]
 fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
-    // The virtual capacity loses alpha (1.5 - 0.98) of the link's rate per second, and is zero
+    // The virtual capacity loses 0.15 × (1.5 - 0.98) = 0.078 of the link's rate per second: zero
     // after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
     // Between two arrivals the capacity rises by less than the next arrival subtracts.

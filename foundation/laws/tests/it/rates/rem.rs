@@ -153,8 +153,8 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // For 2000 s 100 packets wait, 80 above the target, and the link could send 4.88 per interval.
-    // Each interval adds 0.001 (0.1 * 80 - 4.88) to the price.
+    // The 100 waiting packets are 80 above the target, and the link sends 4.88 per interval. Each
+    // of a million intervals adds 0.001 × (0.1 × 80 - 4.88) to the price.
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -166,7 +166,7 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 
 #[test]
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
-    // Fluid loop: signals reduce the rate. With a thousand times the default step, the loop
+    // Signals reduce the senders' rate. `gamma` is a thousand times the default, so the loop
     // converges within a few thousand intervals.
     let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
@@ -191,8 +191,8 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
         }
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
-    // The mean price is constant when arrivals equal the capacity and the backlog equals the target
-    // of 20 packets. The tolerance allows for entire packets.
+    // The mean price is constant only if arrivals equal the capacity and the backlog is the target
+    // of 20 packets. The tolerance allows for rounding to whole packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 
@@ -205,12 +205,12 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
-    // 15 packets wait, and arrivals equal the link's rate. With a target of 20 the price would stay
-    // at 0.
+    // Arrivals equal the link's rate, so only the 15 waiting packets can raise the price. With a
+    // target of 20 they would not.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75) to the price.
+    // 1000 intervals × 0.001 × 0.1 × (15 - 3.75) = 1.1. Half is required.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }

@@ -55,8 +55,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity, the number n of sessions has e^n times the rate's rounding
-        // error of 1.1e-16.
+        // Near the virtual capacity, `sessions` multiplies the rate's rounding error of 1.1e-16 by
+        // e^n.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -66,7 +66,7 @@ fn a_rate_near_zero_does_not_lose_digits() {
     let law = law();
     let limit = law.probability(0.0);
     for rate in [1e-300, 1e-12, -1e-12] {
-        // (n/b)^2 differs from its limit by b/B', here below 1e-14.
+        // The ratio differs from 1 by about b/B', which is below 1e-14 here.
         assert!((law.probability(rate) / limit - 1.0).abs() < 1e-14, "{rate}");
     }
 }
@@ -116,16 +116,16 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // By lemmas 3 and 4, the imbalance falls by a factor of e^q within a time of (ln n + q) B /
-        // (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
+        // By lemmas 3 and 4, the imbalance falls by a factor of e^20 within (ln n + 20) B / n
+        // seconds. B is the virtual capacity.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
             let m = imbalance(&rates);
             assert!(m <= last + 1e-13, "M grew from {last} to {m}"); // rounding of sums
             last = m;
-            // The imbalance M falls at a rate of at least 2 alpha n / b (M - 1), and the total rate
-            // b stays below the virtual capacity.
+            // M - 1 falls at a relative rate of at least 2 n / b. The total rate b stays below the
+            // virtual capacity.
             let bound = (first - 1.0) * (-2.0 * n * f64::from(i) * step / law.virtual_capacity).exp();
             assert!(m - 1.0 <= bound + 1e-12, "{m} {bound}"); // the error of the integration
         }
@@ -247,8 +247,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp, 20.7 sessions share 2417 packets per second, so p is (20.7 / 2417)^2
-            // times the gain: 0.07, 2.9 limited to 0.5, and 2.9.
+            // At the clamp, p = gain × (20.7 / 2417)^2 is 0.07 for 1e3 and 2.9 for 4e4. A
+            // `clamp_limit` of 0.5 reduces 2.9 to 0.5.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -301,7 +301,7 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals count as one, so the rate remains 0, and p is exactly 3.
+    // Simultaneous arrivals count as one. So the measured rate remains 0, and p is 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);
@@ -374,7 +374,6 @@ fn under_overload_a_slow_link_stays_in_use() {
         let rate = Rate::from_bps(bps).expect("not zero");
         let site = Site { rate, packet_bytes: 1500, ..site() };
         let mut queue = Spec::default().build(&site).expect("the defaults are allowed");
-        // 1.2 packets arrive while the link sends one.
         let (each, mut sent) = (12_000_000_000_000 / bps, 0);
         let (mut arrival, mut request) = (0, 0);
         while request < 2000 * each {
@@ -387,15 +386,15 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // At the default `clamp_limit` of 0.5, half of the 1.2 packets per poll pass: 1200 in 2000
-        // polls. At lower measured rates more pass.
+        // The default `clamp_limit` of 0.5 passes at least half of the arrivals: 2000 polls × 1.2 ×
+        // 0.5 = 1200.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }
 
 #[test]
 fn at_a_load_of_nine_tenths_the_offered_rate_is_measured_correctly() {
-    // A packet of 512 bytes every 455 us is 0.9 of 10 Mbit/s, so the queue is always empty.
+    // The load is 409.6 us / 455 us = 0.9, so the queue is always empty.
     for (estimator, wanted) in [
         (Estimator::SlopePlusCapacity, 1e9 / 455_111.0),
         (Estimator::Ratio, 1e9 / 455_111.0),

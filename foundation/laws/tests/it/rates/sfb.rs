@@ -28,12 +28,12 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     // The paper has room for 200 packets and 23 bins of 13. Linux has bins of 20, limited to 25.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
-    assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
+    assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04, and 1.25 times 14, rounded up
     let linux = Spec { bin_size: Some(Amount::Packets(20).into()), ..spec };
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // An integer backlog is above 77.5 exactly if it is above 77, so levels are rounded down.
+    // Backlogs are integers: above 77.5 means above 77. So levels are rounded down.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -45,7 +45,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// A hash key, and each bin's probability and backlog, by level.
+/// The key of a hash, then by level and bin the probability and backlog.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
 /// The pseudo-code, with Linux's penalty box and changes of the hash.
@@ -75,11 +75,11 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The flow's bin: the digit for `level` of hash / 2^64, written in base `bins`.
+    /// The flow's bin on `level`: that digit of the fraction hash / 2^64 in base `bins`.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
-            // floor(hash * bins^digits / 2^64). 64 bits times at most 5^4 fit 128 bits.
+            // 64 bits times at most 5^4 fit 128 bits.
             (hash * u128::from(bins).pow(digits)) >> 64
         };
         (upto(level + 1) - upto(level) * u128::from(bins)) as usize
@@ -137,7 +137,7 @@ impl Reference {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
         self.tokens = f64::min(self.tokens + saved, f64::from(self.config.given.penalty_burst));
         self.tokens_at = now;
-        // A sum of quotients may be slightly below the integer it represents.
+        // Rounding may leave a token slightly below 1.
         let empty = self.tokens < 1.0 - 1e-9;
         if !empty {
             self.tokens -= 1.0;
@@ -228,7 +228,6 @@ fn sums(bins: &Bins, per_level: usize) -> Vec<u64> {
 }
 
 proptest! {
-    // 64 sequences for each measure take a tenth of a second.
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
@@ -265,7 +264,6 @@ proptest! {
 
 #[test]
 fn the_levels_pick_their_bins_evenly_and_independently() {
-    // 23 bins on two levels give 529 equally likely pairs.
     let mut bins = Bins::new(2, 23, Seed(9).stream("key").next_u64());
     for flow in 0..52_900 {
         bins.tracked(FlowHash(flow), 1 << 20, true);
@@ -307,8 +305,8 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     least(0, 0.7);
 }
 
-/// 300 flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate. Returns
-/// the queue, and flow 0's passed packets by second.
+/// Flow 0 sends at the link's rate. 300 other flows keep 150 packets waiting, as TCP would. Returns
+/// the queue, and flow 0's sent packets in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -340,12 +338,11 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 is detected within a second. Then the penalty box passes at most 10 of the flow's 2441
-    // packets per second. A few more pass while the bins' probabilities are slightly below 1.
+    // Flow 0 is detected within a second. From then on the penalty box passes at most 10 packets
+    // per second. A few more pass while the bins' probabilities are slightly below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
-    // No other flow entered the box, so at the end only flow 0's bins, one per level, may have
-    // probability 1.
+    // Only flow 0's bins, one per level, may have probability 1.
     let certain = queue.dropper().bins().all().iter().filter(|bin| bin.probability >= 1.0).count();
     assert!(certain <= 8, "{certain} bins at 1");
     assert!(queue.backlog().packets > 140, "the others keep the link busy: {:?}", queue.backlog());
@@ -360,8 +357,8 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 86 packets of flow 0 pass in the ten seconds before the rehash. After it, 320
-    // pass without a warm-up, and 184 with one.
+    // With this seed, 86 packets of flow 0 pass in the ten seconds before the rehash. In the ten
+    // seconds after, `cold` has 320 and `warm` 184.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -372,8 +369,8 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // The bin size is 1.5 * 40 / 16 = 3.75 packets, rounded up to 4. The limit is 5, and a backlog
-    // may exceed the limit by one.
+    // The bin size is 1.5 × 40 / 16 = 3.75 packets, rounded up to 4. An arrival passes at a backlog
+    // of 5, the limit.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -389,7 +386,7 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99, and the first random number, equal in both cases, is below p.
+        // p is 0.99, and in both cases the random number is below 0.99.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }
@@ -401,8 +398,8 @@ fn a_long_silence_costs_at_most_a_few_rehashes() {
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
-    // The first arrival comes after 580 years. A loop over this time in steps of 3 ns would not
-    // end. At `Time::MAX` there is no next change.
+    // The first arrival comes after 580 years. A loop over this time in steps of 3 ns would take
+    // forever.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

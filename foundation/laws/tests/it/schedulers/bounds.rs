@@ -66,9 +66,8 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // The potentials of two flows differ by at most a frame plus the longest packet. So over an
-        // interval, the difference changes by at most twice this sum. The paper's bound of 2 F also
-        // has two frames.
+        // The potentials of two flows differ by at most a frame plus the longest packet. Over an
+        // interval, this difference changes by at most twice that sum.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -154,11 +153,10 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
     // Bennett and Zhang 1997, theorem 4: a packet ends at most one longest packet later than in the
-    // fluid server. By the rule of eligibility it does not begin earlier. A millionth allows for
-    // rounding.
+    // fluid server. The rule of eligibility forbids an earlier start. 1e-6 allows for rounding.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
-    // Round robin keeps neither bound, so the comparison can fail.
+    // Round robin breaks both bounds, which shows that the comparison can fail.
     let drr = against_the_fluid_server("drr", &all_at_once(0));
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }

@@ -33,7 +33,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // In 20 s, the start-up and one packet per round change a share by up to 0.3 %.
+            // Start-up and one packet per round change a 20 s share by up to 0.003.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }
     }

@@ -82,7 +82,8 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// Serves a packet, after dropping those that `drops` picks. These cost their flows nothing.
+    /// Serves a packet. Drops the packets before it that `drops` picks, which are not charged to
+    /// their flows.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;
@@ -239,7 +240,7 @@ impl Pair {
         for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
             self.printed.leave(frame);
         }
-        // An arrival that was refused never entered the queue.
+        // A refused arrival never entered the queue.
         if !gone.contains(&self.frame) {
             self.printed.arrive(self.frame, flow, len.into());
         }
@@ -261,8 +262,8 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
 }
 
-/// 6^6: each of six steps of virtual time divides a length by 1, 2 or 3 flows, so tags remain
-/// integers.
+/// 6^6: virtual time takes at most six steps, each dividing a length by 1, 2 or 3 flows. So tags
+/// remain integers.
 const UNIT: u32 = 46_656;
 
 /// Compares `pair` in the `n`th sequence of six operations, then empties the queue. Packets of flow
@@ -328,8 +329,8 @@ fn long_random_sequences_without_division_are_served_as_printed() {
 
 #[test]
 fn random_packet_lengths_on_two_flows_are_served_as_printed() {
-    // Lengths are multiples of 2^14, so tags remain integers: 14 operations halve virtual time at
-    // most 14 times. FBFQ's frame is about two packets.
+    // Lengths are multiples of 2^14, and 14 operations halve virtual time at most 14 times. So tags
+    // remain integers. FBFQ's frame is about two packets.
     for name in ENTRIES {
         for seed in 0..2000 {
             let mut rng = Seed(seed).stream("two flows");
@@ -350,8 +351,7 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, the finish tags of SCFQ are 1 and 2 for frames 1 and 2, of flow 1, and 3 for frame
-    // 0.
+    // By hand, SCFQ's finish tags are 3 for frame 0, 1 for frame 1 and 2 for frame 2.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

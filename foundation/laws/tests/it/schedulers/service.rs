@@ -89,7 +89,7 @@ fn a_bounded_table_keeps_the_order_of_each_queue_and_loses_nothing() {
 
 #[test]
 fn a_flow_that_returns_at_once_gets_exactly_its_share() {
-    // Flow 2, of weight 0.5, has one packet waiting: the next arrives as soon as it leaves.
+    // Flow 2, of weight 0.5, always has one packet waiting.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -108,8 +108,8 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // 100 flows of weight 1 send in turn. A packet of flow 1000, of weight 0.01, costs a hundred
-    // times as much. After each of its packets, flow 1000 must be remembered while the others send.
+    // A packet of flow 1000, of weight 0.01, costs a hundred times as much as one of the other 100
+    // flows. While these send, flow 1000 must be remembered.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -162,7 +162,7 @@ fn a_drop_on_departure_costs_its_flow_no_service() {
                     bytes[packet.flow.0 as usize - 1] += packet.len;
                 }
             }
-            // Each flow sends 700 kB. A few packets of tolerance allow for a quantum, or for two
+            // Each flow sends 700 kB. The tolerance of a few packets allows for a quantum, or two
             // packets in a row.
             assert!(bytes[0].abs_diff(bytes[1]) < 6_000, "{name} with {waits}: {bytes:?}");
         }
@@ -183,8 +183,7 @@ fn service_without_competition_is_not_held_against_a_flow() {
             }
             (0..200).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1000)));
             let bytes = bytes_by_flow(&mut *queue, 100);
-            // Two packets of 1000 bytes allow for the order at the start, and 1514 bytes for a
-            // quantum.
+            // The order at the start costs up to 2 × 1000 bytes, and a quantum 1514 bytes.
             assert!(bytes[&1].abs_diff(bytes[&2]) <= 4000, "{name}, idle {idle}: {bytes:?}");
         }
     }
@@ -207,7 +206,7 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // Flow 2 has fewer packets but more bytes, so its oldest packet makes room for 1500 bytes.
+        // Flow 2 has more bytes than flow 1, so its oldest packet makes room.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }

@@ -25,7 +25,7 @@ fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Faba> {
     Queue::new(*limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
-/// Height, buckets of flows 1 and 2, pool and queue, in integer tokens.
+/// Height, buckets of flows 1 (`a`) and 2 (`b`), pool and queue, in tokens.
 #[derive(Debug, PartialEq)]
 struct State {
     height: i64,
@@ -53,9 +53,9 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
-    // By hand, with T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens a bucket of 4, which
-    // the pool lends, and pays 1. Flow 1 returns its excess over 4, and pays 1. The first departure
-    // brings the pool to 0. The second deals one token to either flow.
+    // By hand, with 8 tokens: flow 1 opens a bucket of 8. Flow 2 opens a bucket of 4, lent by the
+    // pool. Flow 1 returns its excess over 4. Each packet costs 1. The first departure brings the
+    // pool to 0. The second deals one token to either flow.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -91,9 +91,8 @@ fn its_gauges_count_departures_and_token_moves() {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083 in the pool. A
-    // departure reduces it to 1082, with three packets waiting. This requires 1082/3 + 1 moves,
-    // more than `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave the pool 1083 short. A departure reduces
+    // this to 1082. With three packets waiting, 1082 / 3 + 1 moves are due, more than `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -104,7 +103,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // The order is random: in a fixed order, freed slots would always meet the same few flows.
+        // The order is random. In a fixed order, only a few flows would ever meet a freed slot.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
@@ -113,7 +112,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // With equal service each flow sends 1000 packets; half is required.
+    // An equal share is 40 000 / 40 = 1000 packets; half is required.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -124,7 +123,7 @@ fn an_idle_flow_returns_its_bucket() {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
     }
-    // Each flow has sent one packet, nearly all of them long ago.
+    // Of 1000 flows with one packet each, nearly all are long idle.
     assert!(queue.dropper().accounts().len() < 64, "{}", queue.dropper().accounts().len());
 }
 
@@ -460,8 +459,8 @@ fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Asserts shares within 7 %. Early drops at the profile's knees take up to 2 % of a flow. Random
-/// choices in about 100 000 departures add a standard deviation below 1 %.
+/// Asserts shares within 7 %. Early drops take up to 2 % of a flow. Random choices add a standard
+/// deviation below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -511,7 +510,6 @@ fn each_class_has_one_bucket_for_any_number_of_flows() {
 
 #[test]
 fn the_greedy_flow_gets_the_remainder() {
-    // Ten flows offer 1.5 times the link's rate.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let mut sent = [0u32; 10];
@@ -524,9 +522,8 @@ fn the_greedy_flow_gets_the_remainder() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Each of nine flows offers 0.75/9 of the link, less than a tenth. So max-min gives the greedy
-    // flow a quarter. At the profile's lower knee, bursts cost the nine flows 2 % of their 0.75, or
-    // 0.015. The tolerance is twice that.
+    // Flows 1 to 9 together offer 1.5 × 0.5 = 0.75 of the link, so flow 0 gets a quarter. Early
+    // drops take 2 % of 0.75, which is 0.015. The tolerance is twice that.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

@@ -94,7 +94,7 @@ proptest! {
         let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
-                // The class may be outside the tree, and sometimes changes.
+                // The class may be outside the tree. It differs in every 17th event.
                 Some((flow, len)) => {
                     let class = (flow as u32 + u32::from(at % 17 == 0)) % 8;
                     queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut Ignore);
@@ -457,7 +457,7 @@ fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
 
 #[test]
 fn unused_capacity_of_a_class_goes_only_to_its_sibling() {
-    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 14. At least one of many light Telnet flows is
+    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 10 + 4. With many light Telnet flows, one is
     // always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
@@ -478,14 +478,14 @@ fn every_class_is_served_with_more_classes_than_tokens() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // With equal service each flow sends 267 packets; half is required.
+        // An equal share is 133 333 / 500 = 267 packets; half is required.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
 
 #[test]
 fn unused_capacity_of_a_branch_goes_one_level_up() {
-    // CBR needs 1 of its 5 Mbit/s. Telnet and FTP share the other 4 by 1 to 2.
+    // CBR needs 1 of its 5 Mbit/s. The other 4 go to Telnet and FTP, 1 to 2.
     assert_near(shares(&figure_18(), (40, 25.0), (40, 500.0), (20, 1000.0)), [1.0, 20.0, 20.0]);
     // Telnet and FTP together need 3 of their 15 Mbit/s, so CBR gets the other 12 too.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 100.0)), [20.0, 1.0, 2.0]);
@@ -502,7 +502,7 @@ fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
 
 #[test]
 fn flows_of_a_class_share_it_equally_at_any_rates() {
-    // Eleven flows in an unlisted class are under the root.
+    // Class 99 is unlisted, so its flows are under the root.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
@@ -514,8 +514,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // An equal share is 2273 of 25 000 packets. The tolerance of 3.4 % allows for the greedy flow,
-    // which uses every available token.
+    // An equal share is 25 000 / 11 = 2273 packets. The tolerance of 3.4 % allows for greedy flow
+    // 10, which uses every available token.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

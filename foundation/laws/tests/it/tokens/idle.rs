@@ -93,7 +93,8 @@ fn as_printed_a_lone_flow_with_an_empty_bucket_is_dropped_forever() {
         assert!(of_seeds(typed).iter().flatten().all(|&is_in| is_in), "{typed}");
     }
     let printed = of_seeds("idle_refill = false");
-    // Flow 2 has no token in half of 40 runs. The tolerance of 12 is almost 4 standard deviations.
+    // Half of 40 runs leave flow 2 without a token. The tolerance of 12 is almost 4 standard
+    // deviations.
     let stuck = printed.iter().filter(|fates| !fates[0]).count();
     assert!((8..=32).contains(&stuck), "{stuck} of 40");
     assert!(

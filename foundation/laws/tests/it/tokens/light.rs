@@ -70,8 +70,8 @@ fn light_flows_in_the_class_of_a_flood_take_nothing_from_their_class() {
     for cap in [false, true] {
         for light in [0, 10] {
             let part = flood_with(light, cap) / fair;
-            // The count of 26 000 random choices with probability 1/7 has a standard deviation of
-            // 1.5 %. The tolerance is 3.9 of these, plus 1 % for the initial tokens.
+            // 26 000 random choices with probability 1/7 give a count with a standard deviation of
+            // 1.5 %. The tolerance is 4 × 1.5 % plus 1 % for the initial tokens.
             assert!((part - 1.0).abs() < 0.07, "cap {cap}, {light} light flows: {part}");
         }
     }

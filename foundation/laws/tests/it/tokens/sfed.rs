@@ -37,7 +37,7 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
-    // The arrivals of FABA's example, by hand. Under SFED, excess tokens return at once, and flows
+    // The arrivals are those of FABA's example. Under SFED, excess tokens return at once, and flows
     // take turns.
     let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -50,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // The token fills the bucket of flow 1, whose turn it is. The bucket is deleted, and its four
-    // tokens go to flow 2, which now has every turn.
+    // It is flow 1's turn: the token fills its bucket to 4. The full bucket is deleted, and its 4
+    // tokens go to flow 2.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));

@@ -77,7 +77,7 @@ fn a_trip_lasts_from_departure_to_the_first_exact_echo() {
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
     assert_ne!(ticket, 0);
-    // The segment waits 4 ms in our queue, which does not count.
+    // The segment leaves our queue after 4 ms. The trip begins then.
     trips.of(Download).leaves(ticket, at(4000));
     assert_eq!(comes(&mut trips, Upload, answer(1000, Some((9, 49))), 5000), 0);
     assert_eq!(counted(&trips, Download), (0, 0), "an older echo is of another segment");
@@ -96,7 +96,7 @@ fn only_the_first_segment_of_a_timestamp_is_timed_one_at_a_time() {
     trips.of(Download).leaves(first, at(10));
     assert_eq!(comes(&mut trips, Download, sent(2, 50), 20), 0);
     assert_eq!(comes(&mut trips, Download, sent(3, 51), 30), 0, "the first is on its way");
-    // The other end acknowledged both segments at once, with an echo of the first.
+    // One answer acknowledges segments 1 and 2, and echoes the timestamp of segment 1.
     comes(&mut trips, Upload, answer(300, Some((10, 50))), 5010);
     assert_eq!(counted(&trips, Download), (1, 5000));
     assert_eq!(comes(&mut trips, Download, sent(4, 51), 5020), 0, "51 was seen before");
@@ -112,7 +112,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // A repeated segment is not timed: the answer may be to either copy.
+    // A retransmitted segment is not timed, since the answer may be to either copy.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -152,7 +152,7 @@ fn retransmissions_are_distinguished_from_overtaken_segments() {
         assert_eq!(again(&trips, Download), so_far, "{sequence}");
     }
     assert_eq!(trips.way(Download).count.segments, 7);
-    // A new connection between the same ports is no retransmission, but its repeated SYN is.
+    // A SYN that opens a new connection is no retransmission. The same SYN again is one.
     let syn = Written { sequence: 10, bytes: 0, is_syn: true, ..PLAIN };
     comes(&mut trips, Download, syn, 0);
     assert_eq!(again(&trips, Download), 2);
@@ -193,8 +193,7 @@ fn a_dropped_segment_does_not_prevent_timing_the_next() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
-    // The sender retransmits the segment. An answer would be ambiguous, so the next segment is
-    // timed.
+    // An answer to a retransmitted segment is ambiguous, so the next segment is timed.
     assert_eq!(comes(&mut trips, Download, PLAIN, 100), 0);
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 200);
@@ -272,7 +271,7 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     let (trip, when) = heard.try_recv().expect("it is released");
     assert_eq!((trip.time, when), (Duration::from_ms(20), at(22_000)));
     assert_eq!(counted(&trips, Upload), of_syn, "it is no round trip that is shown");
-    // Data does not count as released by an acknowledgement more than two seconds earlier.
+    // Data that arrives more than two seconds after its acknowledgement is not timed.
     let ticket = comes(&mut trips, Upload, ack(103), 30_000);
     trips.of(Upload).leaves(ticket, at(30_000));
     comes(&mut trips, Download, data(2200, 103), 2_030_001);
@@ -289,8 +288,8 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// Returns the trip of a download that the listener receives. An acknowledgement is sent at 10 ms
-/// and answered at 50 ms; the segment before the answer arrives at `before_us`.
+/// Returns the trip that the listener receives. An acknowledgement leaves at 10 ms, and its answer
+/// arrives at 50 ms. The segment before the answer arrives at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);
@@ -309,12 +308,12 @@ fn heard_after(before_us: u64) -> RoundTrip {
 
 #[test]
 fn silence_before_an_answer_may_be_time_of_the_other_end() {
-    // The segment 1 ms before the answer proves that the trip takes at least 39 ms.
+    // The trip lasts from 10 to 50 ms. A segment arrives at 49 ms, so `least` is 39 ms.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // The trip lasts from 10 to 50 ms. After a segment at 12 ms, its last 38 ms are silent. After a
-    // segment at 9 ms, the whole trip is silent.
+    // A segment at 12 ms leaves `least` = 12 − 10 = 2 ms. A segment at 9 ms comes before the trip,
+    // so `least` is 0.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

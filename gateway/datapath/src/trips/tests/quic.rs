@@ -88,7 +88,7 @@ impl End {
     }
 }
 
-/// Measurements of 3 s. The round trips from the gateway to client and server take `away_us`.
+/// Simulates 3 s. The round trips from the gateway to client and server take `away_us`.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
     let zero = Instant::now();
@@ -144,7 +144,7 @@ fn spinning_quinn_connections_show_both_parts_of_their_path_and_others_none() {
     let (mut spinning, mut silent) = (0, 0);
     for seed in 1..=5 {
         let [(inside, inside_us), (outside, outside_us)] = counted_of(seed, true);
-        // By chance, an eighth of the ends do not spin.
+        // With probability 1/8, an end does not spin.
         if outside < 20 {
             silent += 1;
             continue;
@@ -152,7 +152,7 @@ fn spinning_quinn_connections_show_both_parts_of_their_path_and_others_none() {
         spinning += 1;
         let mean = outside_us / outside;
         assert!((40_000..=46_000).contains(&mean), "{outside} trips of {mean} us");
-        // The server acknowledges every other packet at once, and the others within 25 ms.
+        // The server delays some acknowledgements by up to 25 ms, which lengthens trips.
         let mean = inside_us.checked_div(inside).unwrap_or(4000);
         assert!((4000..=5400).contains(&mean), "{inside} trips of {mean} us");
     }

@@ -279,8 +279,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // The rate grows by a sixth: 50 ms divided by 300 ms, the sum of the round trip (80 ms), the
-        // report interval (100 ms) and the filters (120 ms).
+        // The rate grows by 50 / 300, or a sixth: 300 ms are the round trip (80 ms), the report
+        // interval (100 ms) and the filters (120 ms).
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
@@ -288,14 +288,14 @@ mod tests {
 
     #[test]
     fn it_settles_where_congestion_matches_its_rate() {
-        // The offset, equation (5), is zero if the congestion is PRIO XREF RMAX / r, which is 20 ms
-        // at half of RMAX.
+        // At r = RMAX / 2, the offset, equation (5), is zero if the congestion is PRIO XREF RMAX /
+        // r = 20 ms.
         let mut sender = Sender { rate_bps: 750e3, previous_s: 0.020, ..Sender::new(RATES) };
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
         assert!((sender.rate_bps - 750e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&report(0.030), Duration::from_ms(50), at(200));
-        // By equations (5) to (7), the rate falls by the fraction 0.5 (0.1/0.5) (0.01/0.5) + 0.5 x
-        // 2 (0.01/0.5) = 0.022.
+        // By equations (5) to (7), the rate falls by 0.5 × (0.1/0.5) × (0.01/0.5) + 0.5 × 2 ×
+        // (0.01/0.5) = 0.022.
         assert!((sender.rate_bps - 750e3 * 0.978).abs() < 1e-6, "{}", sender.rate_bps);
     }
 
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_receiver_reports_its_rate_its_queue_and_whether_there_is_one() {
         let idle = receive(5, |_| 20, |_| false);
-        // The window of half a second has 51 packets, including those at its bounds.
+        // Half a second holds 50 packets, or 51 with both at its bounds.
         assert!((idle.received_bps - 1e6).abs() <= 1e6 / 50.0, "{}", idle.received_bps);
         assert!(idle.may_ramp_up && idle.congestion_s == 0.0);
         let queueing = receive(5, jump_to(50), |_| false);
@@ -348,21 +348,20 @@ mod tests {
 
     #[test]
     fn losses_count_by_the_square_of_their_ratio() {
-        // A loss ratio of 2 %, twice PLRREF, corresponds to 2^2 x 10 ms. Each window has 51 or 50
-        // packets, one of them lost. The ratio has settled after 300 reports.
+        // The loss ratio is one packet in 50, or 2 %, twice PLRREF. So `congestion_s` is 2^2 × 10
+        // ms = 40 ms.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }
 
     #[test]
     fn long_delays_count_less_during_losses_and_fully_after_them() {
-        // With 200 ms of queue and a loss in every 100 packets, equation (1) warps the delay to 50
-        // exp(-0.5 x 3) = 11.2 ms. Half of the windows of 50 packets have one loss, which is 2 %.
-        // So the mean is 1 %, which adds 10 ms or slightly more.
+        // Equation (1) warps the queueing delay of 200 ms to 50 ms × exp(-0.5 × 3) = 11.2 ms. A
+        // loss in every 100 packets is 1 %, which adds 10 ms or slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
-        // Loss intervals have 100 packets. The delay is warped for 700 packets after the last loss,
-        // and unmodified after 800.
+        // The delay is warped for 700 packets after the last loss, and unmodified after 800. The
+        // calls end after 650, 750, 850.
         let until =
             |last: u64, s: u64| receive(s, jump_to(220), move |n| n < last && n % 100 == 50).congestion_s;
         assert!(until(2000, 26) < 0.013, "{}", until(2000, 26));

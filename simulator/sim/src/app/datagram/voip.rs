@@ -130,8 +130,8 @@ mod tests {
         let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
         let per_spurt = packets as f64 / n;
         assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");
-        // A cycle lasts 1.004 + 1.587 s on average. Its variance is the sum of the squares of these
-        // means.
+        // A cycle lasts 1.004 + 1.587 = 2.591 s on average. Its variance is the sum of these means'
+        // squares.
         let cycle = now.secs() / n;
         let deviation = (1.004_f64.powi(2) + 1.587_f64.powi(2)).sqrt();
         assert!((cycle - 2.591).abs() < 3.3 * deviation / n.sqrt() + 2.591 / n, "{cycle}");

@@ -307,8 +307,8 @@ mod tests {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // Level 0 (1 Mbit/s) is kept until the map allows 2 Mbit/s, at 153 s. Then the level rises
-        // to the highest bitrate below the allowed one.
+        // Level 0 (1 Mbit/s) is kept until the map allows 2 Mbit/s, at 153 s of buffer. Then the
+        // level rises to the highest bitrate below the allowed one.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
         // Level 1 (2 Mbit/s) falls only where the map allows just 1 Mbit/s, and rises only where
         // the map allows 3 Mbit/s.
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 available
         assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
         assert!(lasted(&steps, Kind::Stall).is_empty());
-        // The buffer only grows, so no switch is reversed: each of the five occurs once.
+        // The buffer only grows, so each of the five switches to a higher bitrate occurs once.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
         assert!(late.windows(2).all(|pair| (pair[1] - pair[0] - 4.0).abs() < 1e-6), "{late:?}");
