@@ -216,7 +216,7 @@ pub trait Control {
     }
 }
 
-/// What a discipline can keep of its predecessor.
+/// The state that a discipline can keep of its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.

@@ -13,7 +13,7 @@ use fairwire_testbed::program::command;
 use fairwire_testbed::traffic::{HostCounts, Traffic};
 use fairwire_wire::Way;
 
-/// What is between the two hosts.
+/// The machine between the two hosts.
 #[derive(Clone, Copy, Debug)]
 pub enum Middle<'a> {
     /// The gateway under test.

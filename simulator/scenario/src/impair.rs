@@ -13,7 +13,7 @@ pub(crate) const SUMMARY: &str =
 pub(crate) const EXAMPLE: &str =
     "loss = 0.001, loss_when_bad = 0.5, to_bad = 0.01, to_good = 0.2, jitter = { uniform = \"4 ms\" }";
 
-/// What the wire behind a link does to packets that the link has sent.
+/// The faults of the wire behind a link, to packets that the link has sent.
 ///
 /// The link has already spent time on such a packet, and no discipline learns of its fate.
 #[parameters(name = "impair", checked = Checked)]

@@ -157,7 +157,7 @@ impl Spec {
     }
 }
 
-/// What all queues under PIE share.
+/// The parameters and the random numbers that all queues under PIE share.
 #[derive(Debug)]
 pub struct Common {
     /// The parameters.

@@ -72,16 +72,18 @@ impl Home {
 
     /// Follows docs/gateway/router.md.
     fn build(&mut self, delay: Duration) -> Result<(), Trouble> {
-        if let Some(path) = &mut self.path {
-            path.join(Side::Left, (&self.edge, WAN), 1500)?;
-            path.join(Side::Right, (&self.world, HOST), 1500)?;
-            path.carry(&PathPlan::one_way(fairwire_core::Duration::from_ns(delay.as_nanos() as u64)))?;
-        }
-        let Home { home, edge, world, path, .. } = &*self;
-        for (inner, here) in [(home, LAN), (world, WAN)] {
-            if here.name != WAN.name || path.is_none() {
-                edge.join(inner, Wire { here, there: HOST, mtu: 1500 })?;
+        let Home { home, edge, world, path, .. } = self;
+        edge.join(home, Wire { here: LAN, there: HOST, mtu: 1500 })?;
+        match path {
+            None => edge.join(world, Wire { here: WAN, there: HOST, mtu: 1500 })?,
+            Some(path) => {
+                path.join(Side::Left, (edge, WAN), 1500)?;
+                path.join(Side::Right, (world, HOST), 1500)?;
+                path.carry(&PathPlan::one_way(fairwire_core::Duration::from_ns(delay.as_nanos() as u64)))?;
             }
+        }
+        let Home { home, edge, world, .. } = &*self;
+        for (inner, here) in [(home, LAN), (world, WAN)] {
             edge.bring_up(here.index)?;
             inner.bring_up(HOST.index)?;
         }

@@ -49,8 +49,7 @@ fn problem_of(name: &str) -> Option<(&'static str, &'static str)> {
         "." | ".." => "no interface can have that name",
         name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
         name if name.contains('*') => {
-            let allowed =
-                "names, at most 16 of a router's inside; one that is missing is shaped when it exists";
+            let allowed = "the name of each interface; a router's `inside` may list 16, and one that is missing is shaped when it exists";
             return Some(("patterns of names are not supported", allowed));
         }
         name if name.chars().any(is_odd) => "no interface can have that name",

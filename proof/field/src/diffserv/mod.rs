@@ -380,6 +380,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("it is ours");
         // In 10 s the targets have hardly changed, so small contracts still gain most.
         assert!(gains.is_sorted_by(|more, less| more > less), "{gains:?}");
+        // Targets that never change give 0.81 to 1.56 (`make field ARGS=diffserv`), adaptive ones less.
         assert!(gains.iter().all(|gain| (0.7..1.7).contains(gain)), "{gains:?}");
     }
 

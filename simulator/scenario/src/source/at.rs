@@ -59,7 +59,7 @@ impl About {
     }
 }
 
-/// What a source offers to the network.
+/// The traffic that a source offers to the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// Datagrams.
@@ -93,7 +93,7 @@ pub enum Offer {
 
 /// The parameters of a source, declared with `#[parameters]`.
 pub trait SourceSpec: Given {
-    /// What the source offers in a group of flows; an error if a parameter is not allowed there.
+    /// The traffic that the source offers in a group of flows; an error if a parameter is not allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
 
     /// The ECN codepoint of the source's datagrams, except datagrams that have their own codepoint.

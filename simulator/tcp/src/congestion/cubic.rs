@@ -444,8 +444,8 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // Where the curve is larger, the error is at most 0.05 segments. Where `reno` is
-            // larger, the error is at most one segment.
+            // The error is at most 0.05 segments where the curve is larger, and at most one segment
+            // where `reno` is larger.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }

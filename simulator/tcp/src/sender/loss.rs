@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // Of the newly acknowledged segments, only the retransmitted one has just arrived. The
-            // others arrived earlier, while the window was not allowed to grow.
+            // Only the retransmitted one of the acknowledged segments has just arrived. The others
+            // arrived earlier, while the window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }

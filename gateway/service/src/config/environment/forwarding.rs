@@ -2,7 +2,7 @@
 //! bypass the gateway.
 
 use super::super::Config;
-use super::{LOOPBACK, Note, fits, has_global_ipv6, interfaces, missing, refused};
+use super::{LOOPBACK, Note, about, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::passages::passages;
 use crate::config::spec::Spec;
 use crate::config::wire::TunnelSpec;
@@ -10,7 +10,6 @@ use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::Passage;
 use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
-use fairwire_linux::link;
 use fairwire_linux::nftables::{Family, Nftables};
 use fairwire_wire::Way;
 use std::fs;
@@ -57,7 +56,6 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
     let (wire, insides, outside) = (&spec.wire, spec.wire.inside.names(), &spec.wire.outside);
-    let about = |name: &String| link::about(link::index_of(name).ok().flatten()?).ok();
     let is_shaped = |name: &String| wire.tunnels.iter().any(|tunnel| tunnel.interface == *name);
     let ours: Vec<String> = passages(spec).iter().flat_map(Passage::taps).collect();
     let is_tunnel = |name: &String| {
@@ -79,8 +77,7 @@ fn passing_by(spec: &Spec) -> Vec<Note> {
 }
 
 fn without_ethernet(config: &Config, inside: &str) -> Result<Option<Note>, DocumentError> {
-    let about = link::index_of(inside).ok().flatten().and_then(|index| link::about(index).ok());
-    if about.is_none_or(|about| about.is_ethernet) {
+    if about(inside).is_none_or(|about| about.is_ethernet) {
         return Ok(None);
     }
     let by_address = |way: &Way| config.shaping(*way).is_some_and(|shaping| shaping.flows == FlowKind::Mac);
@@ -96,8 +93,7 @@ fn without_ethernet(config: &Config, inside: &str) -> Result<Option<Note>, Docum
 }
 
 fn is_loopback(name: &str) -> bool {
-    let index = link::index_of(name).ok().flatten();
-    index.and_then(|index| link::about(index).ok()).is_some_and(|about| about.is_loopback)
+    about(name).is_some_and(|about| about.is_loopback)
 }
 
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {

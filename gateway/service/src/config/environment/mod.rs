@@ -160,9 +160,13 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
+/// The kernel's description of an interface; `None` if there is none.
+fn about(name: &str) -> Option<link::About> {
+    link::about(link::index_of(name).ok()??).ok()
+}
+
 fn is_fit(name: &str) -> bool {
-    let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
-    about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
+    about(name).is_none_or(|about| about.is_ethernet && !about.is_loopback)
 }
 
 pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {

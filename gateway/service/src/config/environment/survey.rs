@@ -139,7 +139,7 @@ fn parse_counted(text: &str, name: &str) -> Option<Counted> {
 }
 
 fn surveyed(name: String) -> Option<Surveyed> {
-    let about = link::about(link::index_of(&name).ok()??).ok()?;
+    let about = super::about(&name)?;
     if about.is_loopback {
         return None;
     }
