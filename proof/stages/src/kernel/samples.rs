@@ -1,9 +1,10 @@
 //! Snapshots of the link at a fixed interval. The queue and the link's drops come from the kernel's
 //! counters. The flows' counts come from observations at both ends of the link.
 //!
-//! A kernel discipline keeps the order within each flow. So a packet is known to be dropped when a
-//! later packet of its flow leaves. The flows' drops therefore lag the link's drops by the queueing
-//! time.
+//! A kernel discipline keeps the order within each flow. So a packet counts as dropped when a later
+//! packet of its flow leaves. The flows' drops therefore lag the link's drops by the queueing time.
+//! Two processors may deliver two packets to the watching socket and to the queue in different
+//! orders. A packet that leaves after it was counted therefore cancels the flow's next drop.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;
@@ -16,6 +17,9 @@ use fairwire_linux::traffic_control::{QueueCounts, counted};
 use fairwire_testbed::bed::Side;
 use fairwire_testbed::shaping::QUEUE;
 use std::collections::VecDeque;
+
+/// The number of drops of a flow that a late departure can still cancel.
+const REMEMBERED: usize = 64;
 
 pub(super) struct Samples {
     rhythm: Rhythm,
@@ -32,6 +36,10 @@ struct Flow {
     count: Count,
     /// Packets that have arrived but not left, by IPv4 identification.
     inside: VecDeque<u16>,
+    /// The latest packets counted as dropped, at most [`REMEMBERED`].
+    dropped: VecDeque<u16>,
+    /// Drops counted too many, not yet cancelled.
+    surplus: u64,
 }
 
 impl Samples {
@@ -74,12 +82,22 @@ impl Samples {
 
 impl Flow {
     fn left(&mut self, Passing { identification, ecn, bytes, .. }: Passing) {
-        let Some(before) = self.inside.iter().position(|one| *one == identification) else { return };
-        self.inside.drain(..=before);
-        let Count { left_bytes, dropped, marked } = &mut self.count;
-        *dropped += before as u64;
-        *left_bytes += bytes - u64::from(ETHERNET);
-        *marked += u64::from(ecn == Ecn::Ce);
+        let is_this = |one: &u16| *one == identification;
+        if let Some(before) = self.inside.iter().position(is_this) {
+            let counted = before as u64;
+            self.dropped.extend(self.inside.drain(..=before).take(before));
+            self.dropped.drain(..self.dropped.len().saturating_sub(REMEMBERED));
+            let cancelled = counted.min(self.surplus);
+            self.surplus -= cancelled;
+            self.count.dropped += counted - cancelled;
+        } else if let Some(place) = self.dropped.iter().position(is_this) {
+            self.dropped.remove(place);
+            self.surplus += 1;
+        } else {
+            return; // it arrived before the watch started
+        }
+        self.count.left_bytes += bytes - u64::from(ETHERNET);
+        self.count.marked += u64::from(ecn == Ecn::Ce);
     }
 }
 
@@ -114,6 +132,25 @@ mod tests {
         flow.left(packet(77, Ecn::NotEct)); // it arrived before the watch started
         assert_eq!(flow.count, Count { left_bytes: 200, dropped: 2, marked: 1 });
         assert_eq!(flow.inside, [5]);
+    }
+
+    #[test]
+    fn a_late_departure_cancels_the_flows_next_drop() {
+        let mut flow = Flow { inside: (1..=6).collect(), ..Flow::default() };
+        let mut left = |identification| {
+            flow.left(packet(identification, Ecn::NotEct));
+            flow.count.dropped
+        };
+        // Packet 2 was observed before packet 3, but queued after it. Packet 5 was dropped.
+        assert_eq!([1, 3, 2, 4, 6].map(&mut left), [0, 1, 1, 1, 1]);
+        assert_eq!(flow.count.left_bytes, 500);
+    }
+
+    #[test]
+    fn the_memory_of_drops_is_bounded() {
+        let mut flow = Flow { inside: (0..1000).collect(), ..Flow::default() };
+        flow.left(packet(999, Ecn::NotEct));
+        assert_eq!((flow.count.dropped, flow.dropped.len()), (999, REMEMBERED));
     }
 
     #[test]
