@@ -236,7 +236,7 @@ field-peers: rust ## send the same traffic through the kernel's HTB, and FQ-CoDe
 	@$(target)/release/fairwire-field peers $(ARGS)
 
 .PHONY: field-tunnel
-field-tunnel: rust ## shape a VPN client's packets in front of modems: shares and pings (root, iproute2; half a minute after the build)
+field-tunnel: rust ## shape a VPN client's packets in front of modems: shares and pings (root, iproute2, BBR; a minute after the build)
 	@cargo test --locked -p fairwire-gateway --test gateway a_modem -- --ignored --nocapture
 
 .PHONY: soak

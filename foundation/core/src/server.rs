@@ -18,7 +18,7 @@ pub struct Server {
     discipline: Box<dyn Discipline>,
     transmitter: Transmitter,
     next_poll_at: Time,
-    is_idle: bool, // the latest poll found nothing to send
+    is_idle: bool, // the latest poll found nothing to send before `next_poll_at`
 }
 
 /// A packet that has begun to leave. If the transmitter makes up for a late poll, `sent` may be in
@@ -60,7 +60,7 @@ impl Server {
     #[inline(always)] // a packet returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
         if self.is_idle {
-            self.transmitter.idle_until(now);
+            self.transmitter.idle_until(now.min(self.next_poll_at));
         }
         let begins_at = self.transmitter.begins_at(now);
         if begins_at > now {
@@ -84,7 +84,7 @@ impl Server {
     /// but not the current packet.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         if self.is_idle {
-            self.transmitter.idle_until(now);
+            self.transmitter.idle_until(now.min(self.next_poll_at));
         }
         let free = self.transmitter.start(bytes, now);
         self.next_poll_at = self.transmitter.begins_at(free);
@@ -281,14 +281,30 @@ mod tests {
         Transmitter::new(Rate::from_bps(8_000_000).expect("not zero")) // 1 byte = 1 us
     }
 
-    #[test]
-    fn a_discipline_that_reports_ready_too_early_neither_stalls_nor_spins() {
-        let shaped = Shaped {
+    fn shaped() -> Shaped {
+        Shaped {
             queue: Queue::new(Limit::packets(10), Fcfs, TailDrop),
             gap: Duration::from_ms(1),
             next: Time::ZERO,
-        };
-        let mut server = Server::new(Box::new(shaped), transmitter());
+        }
+    }
+
+    #[test]
+    fn the_link_makes_up_for_a_late_poll_of_a_packet_that_was_ready() {
+        let rate = Rate::from_bps(8_000_000).expect("not zero"); // 1 byte = 1 us
+        let late = Transmitter::with_catch_up(rate, Duration::from_ms(10));
+        let mut server = Server::new(Box::new(shaped()), late);
+        for frame in 0..3 {
+            let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
+        }
+        assert!(server.poll(us(100), &mut Ignore).is_none(), "the next packet is ready after 1 ms");
+        let service = server.poll(us(1500), &mut Ignore).expect("it is ready");
+        assert_eq!(service.sent.ns() / 1000, 1099, "it could have begun after 1 ms");
+    }
+
+    #[test]
+    fn a_discipline_that_reports_ready_too_early_neither_stalls_nor_spins() {
+        let mut server = Server::new(Box::new(shaped()), transmitter());
         let mut sent = Vec::new();
         for frame in 0..5 {
             sent.extend(server.enqueue(packet(frame), Time::ZERO, &mut Ignore));

@@ -3,6 +3,7 @@
 mod bounds;
 mod fields;
 mod fuzz;
+mod late;
 mod markers;
 mod nesting;
 mod parameters;

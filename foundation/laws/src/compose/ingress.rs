@@ -4,13 +4,18 @@
 //! If senders did not slow down, the drops would use up the rate and nothing would be sent. So, as
 //! in CAKE, a packet may also leave once the packets sent before it are paid at two thirds of the
 //! rate.
+//!
+//! A gateway polls late. While packets wait, up to [`CATCH_UP`] of lost time is made up for; in CAKE
+//! all of it is.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;
 use fairwire_core::{
-    Acknowledgement, Backlog, Cause, Control, Discipline, Packet, Probe, Rate, Room, Signals, Time,
+    Acknowledgement, Backlog, Cause, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time,
     Transmitter, Unit,
 };
+
+const CATCH_UP: Duration = Duration::from_ms(10);
 
 pub(crate) struct Ingress<D> {
     shaper: Shaper<D>,
@@ -22,14 +27,18 @@ impl<D: Discipline> Ingress<D> {
     /// `inner` at `rate`.
     pub(crate) fn new(inner: D, rate: Rate) -> Self {
         let two_thirds = Rate::from_bps((rate.bps() / 3 * 2).max(1)).expect("not zero");
-        let shaper = Shaper::new(inner, Transmitter::new(rate));
-        Ingress { shaper, least: Transmitter::new(two_thirds) }
+        let shaper = Shaper::new(inner, Transmitter::with_catch_up(rate, CATCH_UP));
+        Ingress { shaper, least: Transmitter::with_catch_up(two_thirds, CATCH_UP) }
     }
 }
 
 impl<D: Discipline> Discipline for Ingress<D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let Shaper { inner, paid } = &mut self.shaper;
+        if inner.backlog().is_empty() {
+            paid.idle_until(now);
+            self.least.idle_until(now);
+        }
         inner.offer(packet, room, now, &mut Charged { inner: signals, paid, now });
     }
 

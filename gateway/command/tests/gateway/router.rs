@@ -13,6 +13,7 @@ use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::path::{Path as PathPlan, PathHost};
 use fairwire_testbed::program::command;
 use fairwire_testing::program::retried;
+use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -36,6 +37,8 @@ pub(super) struct Home {
     pub(super) edge: Host,
     pub(super) world: Host,
     path: Option<PathHost>,
+    /// The congestion control of all transfers. Machines have different defaults.
+    pub(super) controller: &'static str,
 }
 
 /// The router's interfaces.
@@ -58,7 +61,7 @@ impl Home {
         let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
         let made = hosts.and_then(|([home, edge, world], path)| {
             let folder = tempfile::tempdir().expect("a folder");
-            let mut home = Home { name, folder, home, edge, world, path };
+            let mut home = Home { name, folder, home, edge, world, path, controller: "cubic" };
             home.build(delay).map(|()| home)
         });
         match made {
@@ -303,8 +306,10 @@ pub(super) fn transfers_to(
     let mut ends = Vec::new();
     for ((place, host, server), count) in hosts.iter().copied().zip(&counts) {
         let listener = home.world.at(|| TcpListener::bind((server, 0)).expect("a free port"));
+        // Accepted connections have their listener's controller.
+        sockopt::set_tcp_congestion(&listener, home.controller).expect("the kernel has it");
         let server = listener.local_addr().expect("it is bound");
-        let own = place.at(|| connect(host, server));
+        let own = place.at(|| connect(host, server, home.controller));
         let (peer, _) = listener.accept().expect("it comes");
         let (from, to) = if is_upload { (own, peer) } else { (peer, own) };
         for stream in [&from, &to] {
@@ -324,9 +329,10 @@ pub(super) fn rate_of(bytes: u64, seconds: u64) -> f64 {
     bytes as f64 * 8.0 / seconds as f64 / 1e6
 }
 
-fn connect(host: &str, server: SocketAddr) -> TcpStream {
+fn connect(host: &str, server: SocketAddr, controller: &str) -> TcpStream {
     let family = rustix::net::AddressFamily::INET;
     let socket = rustix::net::socket(family, rustix::net::SocketType::STREAM, None).expect("a socket");
+    sockopt::set_tcp_congestion(&socket, controller).expect("the kernel has it");
     rustix::net::bind(&socket, &SocketAddr::new(host.parse().expect("an address"), 0)).expect("of the home");
     rustix::net::connect(&socket, &server).expect("the world is reached");
     socket.into()
