@@ -490,7 +490,6 @@ mod tests {
 
     #[test]
     fn a_packet_in_transmission_continues_at_the_new_rate() {
-        // A byte takes 1 us at first, 4 us from 1 ms on, and 0.5 us from 2 ms on.
         let law = RateLaw::Steps([step(1, 2_000_000), step(2, 16_000_000)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
         assert_eq!(link.start(500, ms(0)).ns(), 500_000);
@@ -503,7 +502,6 @@ mod tests {
 
     #[test]
     fn a_link_sends_nothing_while_down_and_then_continues() {
-        // A byte takes 1 us. The link is down from 1 ms to 3 ms, and always from 5 ms on.
         let law = RateLaw::Steps([step(1, 0), step(3, 8_000_000), step(5, 0)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
         assert_eq!(link.start(1500, ms(0)).ns(), 3_500_000); // 1000 before, 500 after
@@ -549,7 +547,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // A link may catch up by 3 ms. At 9 ms, opportunities from 6 ms on remain.
+        // Opportunities from 6 ms on remain at 9 ms.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

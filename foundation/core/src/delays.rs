@@ -285,7 +285,6 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// The delays in ms, 0 in an outage.
     fn delays(trace: &DelayTrace, at: impl IntoIterator<Item = u64>) -> Vec<u64> {
         at.into_iter().map(|at| trace.delay(ms(at)).map_or(0, |delay| delay.ns() / 1_000_000)).collect()
     }

@@ -420,8 +420,7 @@ mod tests {
         let mut rng = Seed(3).stream("collisions");
         let mut table = FlowTable::new(40); // 16 groups
         let index = FlowIndex::new(40);
-        // All flows have their home in the last two groups, so runs of full groups are long and
-        // wrap around.
+        // All homes are in the last two groups, so runs of full groups wrap around.
         let flows: Vec<FlowHash> =
             (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
         let mut inside = std::collections::BTreeSet::new();

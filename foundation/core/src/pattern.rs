@@ -207,8 +207,7 @@ mod tests {
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let of = |from: u64, to: u64| law.mean_bps(link.rate(), secs(from), secs(to));
         assert_eq!((of(0, 600), of(599, 600), of(598, 599)), (18e6, 24e6, 12e6));
-        // A packet of 1500 B takes 1 ms in the first second of a period and 0.5 ms in the next.
-        // Each period has 3000 packets, and the last one ends with the period.
+        // Each period carries exactly 3000 packets of 1500 B, so the last one ends with the period.
         let sent: Vec<u64> = (0..900_000).map(|_| link.start(1500, Time::ZERO).ns()).collect();
         assert_eq!(sent[899_999], 600_000_000_000);
         for at in 0..3_000 {
@@ -226,8 +225,7 @@ mod tests {
         let mut start = |bytes, at| link.start(bytes, Time::from_ns(at)).ns();
         assert_eq!([start(50, 0), start(60, 0), start(90, 0), start(1, 2_500)], [50, 1_010, 1_100, 3_001]);
         assert_eq!(start(1_000_000_000, 0), 10_000_003_001); // ten million periods
-        // A period takes a nanosecond, so a packet of 1500 B at 1 bit/s takes 12,000,000,000,000
-        // periods.
+        // The packet takes 12,000,000,000,000 periods of 1 ns.
         let slow = Pattern::new([(ns(1), Rate::from_bps(1))]).expect("a pattern");
         let mut link = Transmitter::new(rate).under(&RateLaw::Pattern(slow.into()));
         assert_eq!(link.start(1500, Time::ZERO), Time::ZERO + secs(12_000));
@@ -254,8 +252,6 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
-        // The mean of 0, 1 and 2 Mbit/s is 1 Mbit/s, so a packet of 12,000 bits takes twelve
-        // periods of 1 ms.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);

@@ -250,7 +250,6 @@ mod tests {
 
     #[test]
     fn no_fraction_of_a_nanosecond_is_lost() {
-        // A packet of 3 bytes takes 24/7 s at 7 bit/s.
         let mut link = Transmitter::new(rate(7));
         let mut end = Time::ZERO;
         for _ in 0..7 {

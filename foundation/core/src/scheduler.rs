@@ -201,8 +201,6 @@ mod tests {
         let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
         let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
         assert_eq!(boxed.needs(), Needs::ORDER);
-        // These calls reach the scheduler through `impl Scheduler for Box<dyn Scheduler>`, as in a
-        // queue.
         let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);

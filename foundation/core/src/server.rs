@@ -237,8 +237,7 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Releases one packet per `gap`, and reports the time of the next packet a nanosecond too
-    /// early, as rounding down does.
+    /// Reports the time of the next packet a nanosecond too early, as rounding down does.
     struct Shaped {
         queue: Queue<Fcfs, TailDrop>,
         gap: Duration,
@@ -334,8 +333,7 @@ mod tests {
             let polled_at = server.next_poll_at();
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
-        // The opportunity of 1504 bytes at 2 ms sends fifteen packets of 100 bytes, and 4 bytes of
-        // the next.
+        // An opportunity of 1504 bytes sends fifteen packets, and 4 bytes of the next.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -348,8 +346,7 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // Packet 0 ends at 100 us. The steps count from 50 us: a packet takes 200 us, the link is
-        // down from 350 us to 700 us, then a packet takes 100 us.
+        // The steps count from 50 us, so the link is down from 350 us to 700 us.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -382,7 +379,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// The frames and end times of all packets sent until no poll is due.
+    /// The frame and end time of each packet.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
@@ -422,8 +419,7 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // Packet 0 ends at 1150 us. The two charges delay packet 1 by 30 + 20 us, so packet 1
-        // begins at 1200 us.
+        // Packet 0 ends at 1150 us, and the two charges delay packet 1 until 1200 us.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));
@@ -458,8 +454,8 @@ mod tests {
                 .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
-        // A byte takes a microsecond. The credit is 50 bytes. At the end, one packet of 100 bytes
-        // and up to ten charges of 60 bytes may be in transmission.
+        // A byte takes 1 us, and the credit is 50 bytes. At the end, a packet and ten charges may
+        // be in transmission.
         let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
         assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }

@@ -162,8 +162,7 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts. `parts` has each part's present weight, or the error that it
-    /// returns. Returns the result and both parts afterwards.
+    /// Sets weight 3 in two parts, each with its present weight or the error that it returns.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

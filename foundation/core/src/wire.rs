@@ -364,12 +364,12 @@ mod tests {
         let lost = lost(lossy(model), 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // The mean is 400,000 x 0.01 / (0.01 + 0.25) = 15,385 losses. Independent losses have a
-        // variance of 14,793. Bursts multiply the variance by 1.74 / 0.26, where 0.74 = 1 - 0.01 -
-        // 0.25. The standard deviation is 315, and the bound is 4 x 315.
+        // The mean is 400,000 x 0.01 / 0.26 = 15,385 losses. The state has a correlation of 0.74 =
+        // 1 - 0.01 - 0.25 from packet to packet. It multiplies the variance of independent losses
+        // by 1.74 / 0.26. The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
-        // Bursts have a mean of 1 / 0.25 = 4 packets and a standard deviation of 3.5. For the mean
-        // of 3800 bursts the bound is 4 x 3.5 / sqrt(3800) = 0.23.
+        // The bound is 4 standard deviations of the mean of 3800 bursts: 4 x 3.5 / sqrt(3800) =
+        // 0.23.
         assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
     }
 
@@ -398,10 +398,8 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // The mean is 400,000 x 0.16 = 64,000 losses. Independent losses have a variance of 53,760.
-        // The wire is bad for a fifth of the packets, and its state has a correlation of 0.9 = 1 -
-        // 0.02 - 0.08 from packet to packet. This adds 400,000 x 0.87 to the variance. The standard
-        // deviation is 634, and the bound is 4 x 634.
+        // The mean is 400,000 x 0.16 = 64,000 losses. The standard deviation is 634, since the
+        // wire's state has a correlation of 0.9 from packet to packet. The bound is 4 x 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

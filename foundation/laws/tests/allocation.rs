@@ -1,7 +1,6 @@
 //! No discipline allocates after construction.
 //!
-//! This is a separate program because it counts the allocations of the entire process, and the test
-//! runner's threads allocate at any time.
+//! This is a separate program, because the threads of a test runner allocate at any time.
 
 use fairwire_catalogue::{self as catalogue, Entry};
 use fairwire_catalogue::{Parameters, build};
@@ -60,8 +59,7 @@ fn main() {
     }
 }
 
-/// Fills and drains `queue` several times. Also sets the weights of classes, even if the discipline
-/// has no weights.
+/// Fills and drains `queue`, and sets weights even if the discipline has none.
 fn change(queue: &mut dyn Discipline) {
     for round in 0..6u64 {
         for i in 0..200u64 {

@@ -238,7 +238,7 @@ mod tests {
     #[test]
     #[cfg(target_endian = "little")]
     fn counts_of_a_queue_are_read_and_truncated_answers_are_rejected() {
-        // The answer of Linux 6 for a `pfifo` with 7 queued packets of 1000 bytes and 258 drops.
+        // The answer of Linux 6 for a `pfifo`.
         let mut message = vec![0; HEADER_BYTES + TCMSG_BYTES];
         message.extend(
             b"\x0a\0\x01\0pfifo\0\0\0\x08\0\x02\0\x0a\0\0\0\x05\0\x0c\0\0\0\0\0\x30\0\x07\0\x14\0\x01\0",

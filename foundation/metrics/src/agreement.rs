@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_welch() {
-        // By hand: means 3 and 7; variances 2.5 and 10; squared standard error 0.5 + 2; 5.88
-        // degrees of freedom; t(0.975) = 2.4592.
+        // By hand, the squared standard error is 2.5, and t(0.975) is 2.4592 at 5.88 degrees of
+        // freedom.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
@@ -261,7 +261,7 @@ mod tests {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
-        // Each mean has a standard error of 1. The difference of 3 is 3 / 1.414 = 2.12 standard
+        // Each mean has a standard error of 1, so the difference of 3 is 3 / 1.414 = 2.12 standard
         // errors.
         let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));

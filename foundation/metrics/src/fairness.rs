@@ -170,8 +170,7 @@ mod tests {
         }
     }
 
-    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on a link of 10 Mbit/s. Each
-    /// fair share is 1 Mbit/s.
+    /// FABA's base scenario, on a link of 10 Mbit/s. Each fair share is 1 Mbit/s.
     fn selfish(each_tcp: f64, cbr: f64) -> Vec<FlowRecord> {
         let mut flows = vec![flow("tcp", None, each_tcp); 9];
         flows.push(flow("cbr", Some(5e6), cbr));
@@ -180,8 +179,7 @@ mod tests {
 
     #[test]
     fn the_share_of_the_tcp_group_matches_table_1_of_faba() {
-        // In the ns-2 calibration, RED gives each TCP flow 0.558 Mbit/s, and the CBR flow 10 - 9 ×
-        // 0.558.
+        // The rates are those of RED in the ns-2 calibration.
         let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
         assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
         assert!((actual.group_share["cbr"] - 4.978).abs() < 1e-12, "{actual:?}");
@@ -191,8 +189,7 @@ mod tests {
 
     #[test]
     fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
-        // Link 0 has 10 Mbit/s, and link 1 has 6. `long` uses both, `first` only link 0, `second`
-        // only link 1. An access link limits `first` to 5 Mbit/s.
+        // An access link limits `first` to 5 Mbit/s.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
@@ -219,14 +216,12 @@ mod tests {
 
     #[test]
     fn jain_is_one_when_all_get_their_fair_share_despite_small_demands() {
-        // Three `web` flows demand and get 0.1 Mbit/s each. Two `bulk` flows share the rest: (10 -
-        // 3 × 0.1) / 2 = 4.85 Mbit/s each.
+        // The two `bulk` flows share the rest: (10 - 3 × 0.1) / 2 = 4.85 Mbit/s each.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);
         assert!((actual.jain - 1.0).abs() < 1e-12, "{actual:?}"); // rounding
-        // Jain's index is sum^2 / (5 × sum of squares). The sum is 10, 4.85^2 is 23.5225, and 3 ×
-        // 0.1^2 is 0.03.
+        // Jain's index is sum^2 / (5 × sum of squares), and 4.85^2 is 23.5225.
         assert!(
             (actual.jain_throughput - 100.0 / (5.0 * (2.0 * 23.5225 + 0.03))).abs() < 1e-12,
             "{actual:?}"

@@ -56,12 +56,11 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_student() {
-        // s is 3.02765 and t(0.975, 9) is 2.26216, so the half width is 2.26216 × 3.02765 /
-        // sqrt(10).
+        // The half width is 2.26216 (t(0.975, 9)) × 3.02765 (s) / sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
         let actual = estimate(&runs).unwrap();
         assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
-        // An error of 1e-5 in t changes the half width by 1e-5 × s / sqrt(n), about 1e-5.
+        // An error of 1e-5 in t changes the half width by about 1e-5.
         assert!((actual.half_width_95.unwrap() - 2.165_85).abs() < 1e-5, "{actual:?}");
     }
 

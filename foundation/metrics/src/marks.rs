@@ -124,8 +124,7 @@ mod tests {
         for (block, (estimate, request)) in seen.iter().skip(9).step_by(10).enumerate() {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
-            // `estimate` is 0.01 × 0.9^6 = 0.00531 in block 6, and 0.00478 in block 7. Below 0.005,
-            // an increase is requested.
+            // From block 7, `estimate` is below 0.005, so an increase is requested.
             assert_eq!(
                 *request,
                 if block <= 6 { RateRequest::Keep } else { RateRequest::Increase },

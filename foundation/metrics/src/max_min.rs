@@ -79,7 +79,7 @@ pub(crate) mod oracle {
 
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) struct Node {
-        /// The weight among siblings, finite and above zero.
+        /// Finite and above zero.
         pub weight: f64,
         /// A flow or a class.
         pub kind: Kind,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The allowed rounding error, relative to the capacity: far above 40 terms times 2^-53.
+    /// Relative to the capacity; far above 40 terms times 2^-53.
     const ROUNDING: f64 = 1e-9;
 
     #[test]
@@ -228,8 +228,7 @@ mod tests {
                 continue;
             }
             for (other, &richer) in claims.iter().zip(shares) {
-                // Shares per weight are compared without division, because dividing by a tiny
-                // weight would magnify the rounding error.
+                // Dividing by a tiny weight would magnify the rounding error.
                 let gain = richer * c.weight - share * other.weight;
                 prop_assert!(gain <= slack * (c.weight + other.weight), "{richer} next to {share}");
             }
@@ -237,7 +236,7 @@ mod tests {
         Ok(())
     }
 
-    /// Checks the classes under `node`. Returns the number of flows, and the sum of their shares.
+    /// Returns the number of flows, and the sum of their shares.
     fn check_tree(node: &Node, shares: &[f64]) -> Result<(usize, f64), TestCaseError> {
         let Kind::Class(members) = &node.kind else {
             return Ok((1, shares[0]));

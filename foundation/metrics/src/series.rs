@@ -68,7 +68,6 @@ mod tests {
         let mut backlog = TimeWeighted::<1>::new(at(100));
         backlog.set([4], at(110));
         backlog.set([1], at(130));
-        // The backlog is 0 for 10 ns, 4 for 20 ns, and 1 for 10 ns.
         assert_eq!(backlog.means(at(140)), [90.0 / 40.0]);
         assert_eq!(backlog.max(), [4]);
     }

@@ -503,7 +503,6 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // In seeds 1 to 3, `faba` has 0.25 more than `red`.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

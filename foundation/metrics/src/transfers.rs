@@ -385,8 +385,8 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // Measuring begins at 10 s, halfway through the first stall: 2 s and 500 B count. With the
-        // second stall, 5 of 20 s and 1250 B count.
+        // Measuring begins at 10 s, halfway through the first stall, so only 2 s and 500 B of it
+        // count.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

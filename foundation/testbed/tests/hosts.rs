@@ -87,12 +87,11 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // `link` counts packets with 90 bytes of overhead each, before their payload is read. So `link`
-    // exceeds `payload`.
+    // A packet is counted in `link`, with 90 bytes of overhead, before its payload is read.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
-    // Every sample is at a multiple of the interval. A late sender skips samples.
+    // A late sender skips samples.
     let times: Vec<u64> = tcp.tcp.iter().map(|sample| sample.at_ns).collect();
     assert!(times.len() >= 7 && times.iter().all(|ns| ns % (SECOND_NS / 10) == 0), "{times:?}");
     assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
@@ -172,7 +171,7 @@ fn a_path_loses_what_it_is_to_lose_and_says_how_much() {
     let carried = bed.finish_path().expect("it carries");
     let came = seen.flows[0].payload_bytes.iter().sum::<u64>() / u64::from(UDP_PAYLOAD);
     assert!((62..=138).contains(&carried.faults.lost), "{carried:?}"); // 100 +- 4 sd of 9.5
-    // The hosts' kernels send a few packets by themselves (MLD, RFC 3810), which can be lost, too.
+    // Packets of the hosts' kernels (MLD, RFC 3810) can be lost, too.
     assert!(came + carried.faults.lost <= PER_SECOND + 20, "{came} and {}", carried.faults.lost);
     assert!(came > PER_SECOND * 8 / 10, "{came}");
 }

@@ -428,7 +428,7 @@ mod tests {
     fn blocks_have_the_bytes_of_the_specification() {
         let mut out = Vec::new();
         interface(&mut out, "out");
-        // The bytes are written by hand, from sections 4.2 and 3.5 of draft-ietf-opsawg-pcapng-03.
+        // Sections 4.2 and 3.5 of draft-ietf-opsawg-pcapng-03 define these bytes.
         let expected = [
             &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 82, 0, 0, 0][..],
             &[2, 0, 3, 0, b'o', b'u', b't', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],

@@ -153,7 +153,7 @@ mod tests {
         let stamps = Some(Stamps { value: 5, echo: 9 });
         let option = [8, 10, 0, 0, 0, 5, 0, 0, 0, 9];
         let usual = [&[1, 1][..], &option].concat();
-        // The timestamps follow the maximum segment size and "SACK permitted", as in a SYN.
+        // The options are those of a SYN.
         let late = [&[2, 4, 5, 0xb4, 4, 2][..], &option, &[1, 3, 3, 7]].concat();
         for (options, found) in [
             (&[][..], None),

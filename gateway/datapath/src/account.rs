@@ -431,7 +431,7 @@ mod tests {
             packet(&mut accounts, flow, 0);
             packet(&mut accounts, flow, 0);
         }
-        // For 10 s, 100 new flows a millisecond arrive. Flows 0 to 31 each get 100 packets more.
+        // For 10 s, 100 new flows a millisecond arrive.
         for flood in 0..1_000_000u64 {
             let ms = flood / 100;
             packet(&mut accounts, 1_000_000 + flood, ms);
@@ -444,7 +444,7 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // Each packet of a new flow checks 4 of 64 accounts. Within 16 packets, flow 77 gets one.
+        // Each packet of a new flow checks 4 of 64 accounts.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }
@@ -474,7 +474,6 @@ mod tests {
             assert_eq!(accounts.host(account), if number > FIRST { 3 } else { 0 });
             accounts.entry(account).packets_out += 1;
         }
-        // After `know`, the host of flow 3 is known from its first packet.
         let account = packet(&mut accounts, 3, 1);
         accounts.know(account);
         assert_eq!(accounts.host(account), 4);

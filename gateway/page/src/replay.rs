@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// A link of one packet per millisecond, with room for `room` packets.
+    /// A link of one packet per millisecond.
     fn link(room: u32) -> OtherDiscipline {
         let discipline = Box::new(Queue::new(Limit::packets(room), Fcfs, TailDrop));
         OtherDiscipline { discipline, rate: Rate::from_bps(8_000_000).expect("not zero"), within: false }

@@ -1,13 +1,12 @@
-//! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
+//! The gain from sender threads: `cargo bench -p fairwire-service --bench senders`, as root.
 //!
-//! Frames of 256 flows come from memory as fast as they are taken. They leave by a packet socket on
-//! a veth pair, whose other end counts and drops them. So only the gateway needs a processor.
-//! Rounds with one thread and with two threads alternate. The output includes the terms of the
-//! model in `docs/gateway/threads.md`.
+//! Frames of 256 flows come from memory and leave by a packet socket on a veth pair. The other end
+//! counts and drops them, so only the gateway needs a processor. `docs/gateway/threads.md` has the
+//! model of the printed terms.
 //!
-//! The gain is the ratio of the two rates. Other programs lower the rates, so a pair of rounds
-//! counts only if the gateway's threads hardly waited for a processor. The ratio is also computed
-//! from processor time per frame, as if each thread had a processor.
+//! The gain is the ratio of the rates with two threads and with one. Other programs lower the
+//! rates, so a pair of rounds counts only if the threads hardly waited for a processor. The ratio
+//! is also computed from processor time, as if each thread had a processor.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -40,9 +39,8 @@ const ROUND: Duration = Duration::from_ms(800);
 /// A round counts only if its threads together wait for a processor during at most this fraction of
 /// the round.
 const QUIET: f64 = 0.05;
-/// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
-/// A neighbour that does not exist; frames to it are counted and dropped.
+/// Frames to this vacant address are counted and dropped.
 const VACANT: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
 struct Source {
@@ -117,7 +115,7 @@ struct Round {
     rate: f64,
     /// Processor time of the deciding thread per frame, ns.
     decides: f64,
-    /// Processor time of the sender threads per frame, ns.
+    /// The same for the sender threads.
     sends: f64,
     refused: f64,
     /// The sum of all threads' waits for a processor, as a fraction of the round.
@@ -125,8 +123,7 @@ struct Round {
 }
 
 impl Round {
-    /// Processor time of the busier thread per frame, ns. This thread limits the rate if each
-    /// thread has a processor.
+    /// The busier thread limits the rate if each thread has a processor.
     fn limit(&self) -> f64 {
         self.decides.max(self.sends)
     }
@@ -137,8 +134,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// Measures a round with `threads` threads that send through `end`. `counted` returns the number of
-/// frames that left. If it returns `None`, arrivals at the gateway are counted instead.
+/// `counted` returns the number of frames that left. If it returns `None`, arrivals at the gateway
+/// are counted instead.
 fn round(
     bytes: usize,
     threads: usize,

@@ -353,7 +353,7 @@ mod tests {
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal of `edits`, and the file that results if the edits are written to it directly.
+    /// The journal of `edits`, and the file with the edits written directly.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {
@@ -386,8 +386,7 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // A writer may be killed between merging the first `folded` edits into the file and
-            // removing the journal.
+            // A killed writer may leave the journal after merging the first `folded` edits.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

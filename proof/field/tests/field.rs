@@ -15,8 +15,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
-/// The unmeasured start and the length of a contest, seconds: the shortest in which ten TCP flows
-/// settle.
+/// The warm-up and the length of the shortest contest in which ten TCP flows settle, in seconds.
 const WARM_UP: u64 = 1;
 const SECONDS: u64 = 4;
 

@@ -218,7 +218,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// Two runs of our discipline under two seeds. The first takes the kernel's place.
+    /// The first run takes the kernel's place.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

@@ -158,7 +158,6 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
     let sent: u64 = run.flows.iter().map(|flow| flow.packets_sent).sum();
     assert_eq!((link.drops["ns2"], link.packets_in), (dropped, sent));
-    // Arrivals that neither left nor were dropped are queued.
     assert!(link.packets_in.abs_diff(link.packets_out + dropped) <= 51, "{link:?}");
     assert!(link.utilization > 0.95 && link.utilization <= 1.0, "{link:?}");
     let backlog = &link.backlog;
@@ -170,7 +169,6 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((&link.sojourn, backlog.max_packets), (&None, None), "not measured");
 }
 
-/// The processes started by `parent` that run the long contest.
 fn simulators(parent: u32) -> Vec<i32> {
     let own = parent.to_string();
     let is_ours = |pid: &i32| {
@@ -184,7 +182,6 @@ fn simulators(parent: u32) -> Vec<i32> {
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
 }
 
-/// Waits for a simulator that this process started, and returns its process ID.
 fn found() -> i32 {
     let ours = || simulators(std::process::id());
     std::iter::repeat_with(ours).find_map(|all| all.first().copied()).expect("it goes on until then")
@@ -216,7 +213,7 @@ fn a_stopped_or_killed_run_ends_at_once_and_leaves_no_process() {
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The environment variable of the test's second process, which runs the long contest until killed.
+/// Set in the second process, which runs the long contest until killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]
@@ -349,8 +346,7 @@ fn a_wire_loses_as_many_packets_in_ns2_as_in_the_simulator() {
         let record = stage.run(&plan, 1, &mut |_| {}, &NEVER).expect("it runs").expect("it is not stopped");
         let lost = record.links[0].wire.expect("the wire loses packets").lost;
         let part = lost as f64 / record.links[0].packets_out as f64;
-        // For 60 000 packets or more, the standard deviation is below 0.0009. The tolerance is four
-        // standard deviations.
+        // The tolerance is four standard deviations for at least 60 000 packets.
         assert!((part - 0.05).abs() < 0.0036, "{}: {part}", stage.name());
     }
     let bursts = contest(&["link.impair={ to_bad = 0.1, to_good = 0.5 }"]);

@@ -1,5 +1,5 @@
-//! The simulated code is the deployed code: one packet trace passes a simulated link, and the
-//! gateway's core on memory ports, under a virtual clock. Every decision must be equal.
+//! One packet trace passes a simulated link and the gateway's core, under a virtual clock. Every
+//! decision must be equal.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -49,8 +49,7 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Packets of five flows, half from flow 0. Even-numbered flows have ECN. Between pauses, packets
-/// arrive at 1.4 times the link's rate.
+/// Between pauses, packets arrive at 1.4 times the link's rate.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);

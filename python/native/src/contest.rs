@@ -63,7 +63,7 @@ pub(crate) struct How {
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
     pub(crate) measures: Vec<String>,
-    /// The stages. If absent, the runs are simulated, and results name no stage.
+    /// `None` for simulated runs, whose results name no stage.
     pub(crate) on: Option<On>,
 }
 
@@ -137,8 +137,8 @@ fn simulated(
     Ok(Done { report: fairwire_scenario::report(scenario, outcome), trouble: None })
 }
 
-/// Runs `work` in a separate thread without Python's lock, while this thread checks for signals and
-/// shows progress. `work` receives a stop flag, and a function to call with the fraction done.
+/// Runs `work` in a thread without Python's lock, while this thread checks for signals and shows
+/// progress.
 pub(crate) fn while_looking<T: Send>(
     py: Python<'_>,
     progress: &Progress,

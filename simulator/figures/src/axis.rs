@@ -229,7 +229,6 @@ mod tests {
             names(&log, &[1.0, 1e5], Orientation::Horizontal),
             ["1", "10", "100", "1000", "10k", "100k"]
         );
-        // On a logarithmic axis, 100 is midway between 10 and 1000.
         assert!(
             (fit(&log, [10.0, 1000.0].into_iter(), Orientation::Horizontal).share(100.0) - 0.5).abs() < 1e-12
         );

@@ -173,7 +173,6 @@ mod tests {
                     for second in &column[at + 1..] {
                         let (a, b) = (seen(first, vision), seen(second, vision));
                         let apart: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-                        // Just visible is 0.02; the bound is over three times that.
                         assert!(apart > 0.07, "{first} {second} {apart}");
                     }
                 }

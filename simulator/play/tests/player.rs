@@ -76,8 +76,7 @@ fn a_frame_has_departures_and_drops() {
             .flat_map(|sample| &sample.flows)
             .map(|flow| flow.rate_bps * 0.01)
             .sum();
-        // The link is busy throughout the last second, so `bits` is 2 Mbit, give or take one
-        // packet.
+        // The busy link sends 2 Mbit, give or take one packet.
         assert!((1.99e6..=2.01e6).contains(&bits), "{bits}");
         let of_causes: f64 = side.samples.iter().flat_map(|sample| &sample.dropped).sum();
         let of_flows: f64 =
@@ -140,7 +139,6 @@ fn a_rate_changes_during_a_run_and_changes_that_need_a_new_run_are_refused() {
             .flat_map(|sample| &sample.flows)
             .map(|flow| flow.rate_bps * 0.01)
             .sum();
-        // In the last second, `bits` is 1 Mbit, give or take one packet.
         assert!((0.99e6..=1.01e6).contains(&bits), "{bits}");
     }
     assert!(player.about()["toml"].as_str().is_some_and(|toml| toml.contains("1 Mbit/s")));

@@ -152,8 +152,7 @@ mod tests {
         let draws: Vec<f64> =
             (1..=1000).map(|n| delays.of(n, || Seed(rng.next_u64()).stream("one")).secs()).collect();
         assert!(draws.iter().all(|s| (0.001..0.003).contains(s)));
-        // The mean of 1000 uniform draws from a range of 2 ms has a standard error of 0.018 ms; the
-        // bound is five of these.
+        // The bound is five standard errors of 0.018 ms.
         assert!((draws.iter().sum::<f64>() / 1000.0 - 0.002).abs() < 0.00009);
     }
 

@@ -262,8 +262,7 @@ mod tests {
         let mut rng = Seed(1).stream("starts");
         let draws: Vec<f64> = (0..1000).map(|_| start.draw(&mut rng).secs()).collect();
         assert!(draws.iter().all(|s| (1.0..3.0).contains(s)));
-        // The mean of 1000 uniform draws over 2 s has a standard error of 0.018 s; the bound is
-        // five of these.
+        // The bound is five standard errors of 0.018 s.
         assert!((draws.iter().sum::<f64>() / 1000.0 - 2.0).abs() < 0.09);
     }
 }

@@ -177,8 +177,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     ),
 ];
 
-/// The hash of the results of each of [`SCENARIOS`] and of [`applications`]. Recorded on x86-64
-/// Linux.
+/// Hashes of results, recorded on x86-64 Linux.
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
@@ -198,7 +197,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A hash of the records as JSON. JSON keeps the bits of each real number.
+/// JSON keeps the bits of each real number.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -211,7 +210,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A hash of the listed fields only, so a new field does not change the hash.
+/// A new field does not change this hash.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -229,8 +228,7 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run as it was when the hashes were recorded: Jain's index was then computed
-/// from throughputs.
+/// The hashes were recorded when Jain's index was computed from throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -239,8 +237,7 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Rounds `seconds` to whole nanoseconds and multiplies these by 1e-9, as was done when the hashes
-/// were recorded.
+/// Times were such products when the hashes were recorded.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -255,8 +252,7 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// Flows without the fields that did not exist when the hashes were recorded: counts, and values
-/// given by the scenario.
+/// Clears the fields that did not exist when the hashes were recorded.
 fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
     for flow in &mut flows {
         let FlowRecord { timeouts, loss_episodes, timeout_episodes, delivered_bytes, .. } = flow;

@@ -158,8 +158,7 @@ fn serving_hosts_ahead_of_the_links_changes_no_result() {
             ]
         };
         let one = Network::dumbbell(bottleneck(40), flows());
-        // The group `far` has two forward queues. The second is also on the return path of the
-        // group `cross`.
+        // The second queue of `far` is also on the return path of `cross`.
         let two = |law: RateLaw| {
             let (mut two, mut cross) =
                 (Network::dumbbell(LinkPlan { law: law.clone(), ..bottleneck(60) }, flows()), flows());
@@ -246,7 +245,7 @@ fn frames_of_abandoned_connections_are_released_too() {
     assert!(run.store.flows.iter().any(|f| f.counts().dropped > 0), "the test needs drops");
     assert!(run.store.flows[0].counts().sent > 1000, "the test needs connections that are left at work");
     assert_eq!(run.store.frames.in_flight(), run.links[0].backlog().packets as usize + on_the_way);
-    // The connection of `short` was renewed at 30 s, the end of the run, with packets in flight.
+    // The connection of `short` is renewed at 30 s, the end of the run.
     assert!(stale > 0, "the test needs frames of connections that were left");
 }
 
@@ -270,7 +269,7 @@ fn a_dithered_source_keeps_its_mean_rate() {
 
 #[test]
 fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
-    // The bandwidth-delay product is 10 Mbit/s x 32 ms, or 72 packets of 552 B.
+    // 10 Mbit/s x 32 ms are 72 packets of 552 B.
     let got = throughput(vec![bulk("tcp")], 80)[0];
     let one_packet = 552.0 * 8.0 / 20.0; // an allowance for counting complete packets in 20 s
     assert!(got > 0.98 * 10e6 && got <= 10e6 + one_packet, "{got}");
@@ -281,8 +280,8 @@ fn a_window_limited_tcp_gets_its_window_per_round_trip() {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = Some(10);
     let got = throughput(vec![group("tcp", Source::Bulk { tcp })], 100)[0];
-    // Propagation takes 32 ms. Data take 44.16 us on each access link and 441.6 us on the
-    // bottleneck; ACKs take 3.2 us and 32 us.
+    // The terms are propagation, data on two access links and the bottleneck, and ACKs on the same
+    // links.
     let rtt = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let expected = 10.0 * 552.0 * 8.0 / rtt;
     assert!((got / expected - 1.0).abs() < 1e-3, "{got} against {expected}");

@@ -335,8 +335,7 @@ mod tests {
         fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
         assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
         cache.store("new", &11);
-        // The cache holds ten blocks, and the eleventh result evicts down to nine. Results 1 and 2
-        // are least recently used.
+        // The eleventh block exceeds the limit of ten, and the cache evicts down to nine.
         let left =
             ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
         let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();

@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(value("mean(cwnd.tcp.1)"), Some(3.0));
         assert_eq!(value("most(cwnd.tcp.1, 0, 10) - last(a)"), Some(0.0));
         assert_eq!(value("change(a)"), Some(5.0));
-        // The deviations from the mean, -2, -1 and 3, have a mean square of 14/3.
+        // The deviations from the mean are -2, -1 and 3.
         assert!((value("sd(a)").unwrap() - (14.0f64 / 3.0).sqrt()).abs() < 1e-12);
     }
 

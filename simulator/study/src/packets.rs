@@ -259,8 +259,8 @@ mod tests {
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
         }
-        // Segments 1, 2, 3 and 5 are lost. Segment 3 is pushed out before segment 0 leaves, but
-        // belongs to the burst of segments 1 and 2.
+        // Segment 3 is pushed out before segment 0 leaves, but belongs to the burst of segments 1
+        // and 2.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };
             report(&mut packets, ms, what, seq, seq);

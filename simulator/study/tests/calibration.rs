@@ -21,7 +21,6 @@ source = { cbr = { rate = "1 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// A study of one flow's throughput as a share of 2 Mbit/s, over links of 2 and 4 Mbit/s.
 const STUDY: &str = r#"
 format = 2
 paper = "made"
@@ -118,8 +117,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
-    // The study's 1 Mbit/s is 0.5 of 2 Mbit/s, and the paper prints 0.8: (0.8 - 0.5) / 0.8 = 0.375.
-    // 1.6 Mbit/s would give 0.8.
+    // The study gives 0.5, and the paper prints 0.8: (0.8 - 0.5) / 0.8 = 0.375. A rate of 1.6
+    // Mbit/s would give 0.8.
     let distance = summary.distance.expect("numbers are printed");
     assert_eq!(distance.numbers, 2);
     assert!((distance.chosen - 0.375).abs() < 0.02, "{distance:?}");
@@ -127,8 +126,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let best: f64 = summary.best["rate"].parse().unwrap();
     assert!(best > 1.45 && summary.best["start"] == "at once", "{summary:?}");
 
-    // Half of the draws have a rate above 1 Mbit/s. In half of these the flow starts at once. So
-    // the claim holds in about 4 of 16 draws.
+    // The claim holds in about a quarter of the draws: those with a rate above 1 Mbit/s and a start
+    // at once.
     let held = &found.claims["rate.above-half"];
     assert!(!held.chosen || held.best, "{held:?}");
     assert!((2..=6).contains(&held.held) && held.of == 16, "{held:?}");

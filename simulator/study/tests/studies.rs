@@ -169,12 +169,11 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // Two of the three flows are TCP, so their fair share is 2/3 of the link. Under tail drop, the
-    // CBR flow, faster than the link, leaves them nearly nothing.
+    // The fair share of the two TCP flows is 2/3 of the link. Under tail drop, the CBR flow, faster
+    // than the link, leaves them nearly nothing.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
-    // `sampled` is the mean backlog in packets, sampled every 100 ms. `mean` is the simulator's
-    // mean over time, in bytes.
+    // `sampled` is a mean of samples, in packets. `mean` is a mean over time, in bytes.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");
@@ -296,8 +295,8 @@ fn a_changed_or_truncated_result_is_computed_again() {
 
 #[test]
 fn a_run_shared_by_exhibits_is_made_once_under_any_name() {
-    // `time` has the traffic of `sweep` at `middle`, but needs other samples for its curves.
-    // `again` needs the same samples as `sweep`, so the two share runs.
+    // `time` has the traffic of `sweep` at `middle`, but needs other samples. Only `again` shares
+    // the runs of `sweep`.
     let copy = r#"
 [[exhibit]]
 id = "again"

@@ -52,8 +52,6 @@ mod tests {
         assert_eq!(seeds(60, |_| true, |seeds| seeds >= 12), 12);
     }
 
-    /// The fraction of simulated cells whose last interval contains the true mean, and the mean
-    /// number of seeds.
     fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
         let mut rng = Seed(7).stream("normal");
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem

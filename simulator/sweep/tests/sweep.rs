@@ -229,7 +229,7 @@ fn flows_have_a_row_for_each_run_and_flow() {
     assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 24);
     let stores = Stores::new(folder.path());
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
-    // Twelve runs have one TCP flow, and twelve have three. Each run also has one UDP flow.
+    // Each run has one UDP flow, and one or three TCP flows.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
     for part in stores.flows.parts().unwrap() {
         fs::remove_file(part.path()).unwrap();

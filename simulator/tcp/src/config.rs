@@ -328,8 +328,6 @@ mod tests {
 
     #[test]
     fn profiles_have_the_constants_of_their_year() {
-        // The values are the initial window, SYN, tick, shortest and first timeout, the last three
-        // in ms.
         assert_eq!(timing(Profile::Ns1In1998), (1, false, 100, 200, 6000));
         assert_eq!(timing(Profile::Ns2In2002), (2, true, 10, 1000, 3000));
         assert_eq!(timing(Profile::Ns2In2006), (2, true, 10, 200, 3000));

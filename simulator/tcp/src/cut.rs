@@ -101,8 +101,7 @@ mod tests {
         Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns the number
-    /// sent after each acknowledgement.
+    /// Returns the number of segments sent after each of `count` acknowledgements.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
@@ -157,7 +156,6 @@ mod tests {
                 );
             }
         }
-        // Three windows of segments were delivered, so the cut is complete.
         if lost_ever == 0 {
             assert_eq!(in_flight, u64::from(target), "{before} {target}");
         }

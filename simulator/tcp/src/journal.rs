@@ -272,8 +272,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // Segment 29 was sent at 78 ms. By then 20 segments had arrived, the last of them sent at
-        // 58 ms. Segment 29 arrived at 98 ms as the 30th: 10 segments in 20 ms.
+        // Segment 29 was sent at 78 ms, when 20 segments had arrived. It arrived at 98 ms as the
+        // 30th: 10 segments in 20 ms.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

@@ -523,7 +523,7 @@ mod tests {
         segments.iter().map(|&seq| at_once(receiver, seq).next).collect()
     }
 
-    /// Returns each block of the acknowledgement of `seq` as its first and last segment number.
+    /// Returns the first and last segment number of each block.
     fn blocks(receiver: &mut Receiver, seq: u64) -> Vec<(u64, u64)> {
         let ack = at_once(receiver, seq);
         let first = |block: Block| ack.next + u64::from(block.offset);

@@ -190,9 +190,8 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // From a trace of ns-2 with ticks of 10 ms. The measurement exceeds the smoothed time by 15
-        // - 4 = 11 ticks. Variation: 6 - 1 (6/4 rounded down) + 11 = 16. Smoothed time: 4 + 11/8 =
-        // 43/8 ticks. Timeout: 5 (43/8 rounded down) + 16 = 21 ticks.
+        // The variation is 6 - 1 (6/4 rounded down) + (15 - 4) = 16 ticks. The timeout is 5 (4 +
+        // 11/8 rounded down) + 16 = 21 ticks, as in a trace of ns-2.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
@@ -205,9 +204,8 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Measurements: 100 ms, then 500 ms. If the first is forgotten, the second counts as a
-        // first measurement (RFC 6298, 2.2). Otherwise the second moves the smoothed time and the
-        // variation (2.3).
+        // The measurement of 500 ms counts as the first (RFC 6298, 2.2) if that of 100 ms is
+        // forgotten. Otherwise it moves the estimate (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

@@ -7,7 +7,6 @@ mod same;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Returns the path of the built library; `extension` is `a` or `so`.
 fn library(extension: &str) -> PathBuf {
     let test = std::env::current_exe().expect("it is a file");
     let library = test.with_file_name(format!("libfairwire_c.{extension}"));

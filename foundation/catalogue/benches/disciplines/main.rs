@@ -99,7 +99,6 @@ fn progress(what: &'static str, cells: usize) -> ProgressBar {
     ProgressBar::new(cells as u64).with_style(style).with_message(what)
 }
 
-/// The nanoseconds per offered packet: the median over the repeats.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 fn nanoseconds(name: &str, flows: u32) -> f64 {
     let mut workload = Workload::new(name, flows);
@@ -115,7 +114,6 @@ fn nanoseconds(name: &str, flows: u32) -> f64 {
     times[REPEATS / 2]
 }
 
-/// Bytes that the discipline takes beyond those of tail-drop with the same buffer.
 fn state(name: &str, flows: u32) -> u64 {
     let bytes = |name: &str| {
         let before = ALLOCATOR.live_bytes();

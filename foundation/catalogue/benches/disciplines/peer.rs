@@ -1,9 +1,9 @@
 //! A workload for comparison with published costs: bursts of packets for random leaves of a fixed
 //! set, without overload.
 //!
-//! DPDK's measurements of rte_sched enqueue 32 packets, then dequeue 32, at an unstated backlog.
-//! Here the backlog is half a packet per leaf, and the state of all leaves is in use. The cost of
-//! dropped packets is included, but only packets that left are counted.
+//! DPDK measures rte_sched with bursts of 32 at an unstated backlog. Here the backlog is half a
+//! packet per leaf, and the state of all leaves is in use. The cost of dropped packets is included,
+//! but only packets that left are counted.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -25,7 +25,6 @@ const LEN: u32 = 64;
 const ROOM: u32 = 16;
 const RATE: u64 = 10_000_000_000;
 
-/// A discipline, with its leaves under the root or under classes of equal weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub name: &'static str,
@@ -66,7 +65,7 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Builds the discipline, and runs bursts until the backlog is half a packet per leaf.
+    /// Runs bursts until the backlog is half a packet per leaf.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -83,12 +82,11 @@ impl Bursts {
         bursts
     }
 
-    /// Picks the leaves of the bursts before the measurement.
     pub(crate) fn prepare(&mut self, bursts: u32) {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
-    /// Runs the prepared bursts; only this is measured. Returns the number of packets that left.
+    /// Only this is measured. Returns the number of packets that left.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         self.work()
@@ -105,7 +103,6 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // This loop keeps the backlog at half a packet per leaf.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),

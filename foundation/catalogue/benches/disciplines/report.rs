@@ -25,17 +25,16 @@ pub(crate) struct Cost {
 /// Disciplines that claim O(1) work per packet.
 const CONSTANT: [&str; 11] =
     ["faba", "afd-sb", "afd-ft", "afd-nft", "alqd", "lqd-binned", "fred", "choke", "rqm", "drr", "fq-codel"];
-/// The maximum nanoseconds per packet of the disciplines in [`CONSTANT`], with 1000 flows.
+/// Per packet of the disciplines in [`CONSTANT`], with 1000 flows.
 const MAX_NS: f64 = 60.0;
-/// The maximum ratio of instructions with a million flows to instructions with 1000 flows.
+/// The ratio of instructions with a million flows to those with 1000.
 const MAX_GROWTH: f64 = 1.25;
 /// The maximum bytes of FABA's state per active flow, hash table included.
 const MAX_STATE: f64 = 64.0;
 /// Nanoseconds per packet of DPDK's rte_sched with [`peer::LEAVES`] queues: the minimum of the
 /// published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// Nanoseconds per packet of a simple DRR in C, without a limit or statistics. The values with 256
-/// and 4096 queues are not published.
+/// Published nanoseconds per packet of a simple DRR in C, without a limit or statistics.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 pub(crate) fn folder() -> PathBuf {
@@ -138,7 +137,6 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     fs::write(folder().join("disciplines.json"), text).expect("proof/bench/results can be written");
 }
 
-/// Returns whether all promises are kept.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {

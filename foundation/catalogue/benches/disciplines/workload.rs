@@ -8,8 +8,7 @@ use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Rng, Seed, Time};
 use std::hint::black_box;
 
 const RATE: u64 = 10_000_000_000;
-/// Packet sizes in the proportions of an edge link: acknowledgements, packets of middle size, and
-/// full packets.
+/// Packet sizes in the proportions of an edge link.
 const SIZES: [u32; 5] = [64, 64, 576, 1500, 1500];
 const MEAN_SIZE: u32 = (64 + 64 + 576 + 1500 + 1500) / 5;
 /// The shape of the Pareto distribution of flow sizes, as measured on the Internet.
@@ -41,7 +40,7 @@ struct Arrival {
 /// Disciplines with a table of bounded size, and the parameter that sets the bound.
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
-/// The size of the buffer, in packets.
+/// In packets.
 pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
@@ -63,7 +62,7 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// Builds a workload, and runs it until the backlog no longer grows.
+    /// Runs the workload until the backlog no longer grows.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),
@@ -104,7 +103,6 @@ impl Workload {
         arrival
     }
 
-    /// Generates the arrivals before the measurement.
     pub(crate) fn prepare(&mut self, rounds: u32) {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
@@ -117,7 +115,6 @@ impl Workload {
     }
 
     fn offer(&mut self, arrival: &Arrival) {
-        // The load is 1.5 times the link's rate: a gap is 2/3 of a transmission time.
         self.now += u64::from(MEAN_SIZE) * 8 * 1_000_000_000 / RATE * 2 / 3;
         let now = Time::from_ns(self.now);
         let packet = Packet {
@@ -128,7 +125,7 @@ impl Workload {
         self.discipline.enqueue(packet, now, &mut Ignore);
     }
 
-    /// Offers the prepared arrivals; only this is measured. Returns the number of packets offered.
+    /// Only this is measured. Returns the number of packets offered.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);

@@ -43,8 +43,7 @@ fn the_corpus_has_the_example_of_every_discipline() {
     }
 }
 
-/// Examples with bytes changed, removed and doubled: close enough to valid input to get past the
-/// reader.
+/// Changed examples: close enough to valid input to get past the reader.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let seeds = seeds("spec");
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..3u8);

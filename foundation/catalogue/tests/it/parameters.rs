@@ -119,7 +119,6 @@ fn assert_agree<T: Written>(texts: &[&str]) {
 
 #[test]
 fn patterns_agree_with_the_readers_of_quantities() {
-    // Every number with every unit, whether or not a quantity has that unit.
     let units = [
         "", "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "bps", "kbps", "Mbps", "Gbps", "Tbps", "B/s",
         "kB/s", "MB/s", "GB/s", "TB/s", "ns", "us", "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB",

@@ -65,7 +65,6 @@ impl Line {
         self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
     }
 
-    /// Runs for `ms`, sending the fraction `offered` of the rate.
     fn goes_on(&mut self, ms: u64, offered: f64) {
         for _ in 0..ms {
             self.now += Duration::from_ms(1);
@@ -99,7 +98,6 @@ impl Line {
             Beside::None => {}
             Beside::Talkers(count) => {
                 for peer in 0..count {
-                    // Peers send at different times. Their answers wait until the other end sends.
                     let silence = Duration::from_ms(40);
                     let late = Duration::from_ms(u64::from(peer) * 17 % 40);
                     if (ms + u64::from(peer) * 7).is_multiple_of(40) {
@@ -132,11 +130,10 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             let mut line = Line::new(mbps, side);
             line.goes_on(15_000, 1.0);
             let (used, worst) = line.use_of(20_000);
-            // A cut leaves 0.95 of the delivery, and the rate grows back to all of it within two
-            // seconds.
+            // A cut leaves 0.95 of the delivery, and the rate grows back within two seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The bound is the target, 20 ms, plus what the queue grows in a round trip and a step:
-            // 0.1 of 130 ms.
+            // The bound is the target, 20 ms, plus the growth of the queue in a round trip and a
+            // step: 0.1 of 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -195,12 +192,13 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         ms += 1;
     }
     // The queue reaches 20 ms after 5 ms. An answer takes 60 ms, and two steps take 100 ms. The
-    // first cut is then partly based on earlier answers. The second cut comes a round trip of 200
-    // ms and a step of 50 ms later.
+    // first cut is partly based on earlier answers. The second cut comes a round trip of 200 ms and
+    // a step of 50 ms later.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // The cut leaves 0.95 of 2 Mbit/s, or as little as half of that to drain the queue. The upper
-    // bound allows for answers from before the line was full, which increase the measured delivery.
+    // The cut leaves 0.95 of 2 Mbit/s, or down to half of that to drain the queue. Answers from
+    // before the line was full increase the measured delivery, so the upper bound is all of 2
+    // Mbit/s.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);
@@ -218,9 +216,8 @@ fn a_recovered_line_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // The growth of 0.05 doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 gives t = 4.5 s
-    // from 2 to 10 Mbit/s. The bounds allow 1 s less and 2 s more, for an earlier cut or a late
-    // step.
+    // The growth of 0.05 doubles each second, so the rate takes 4.5 s from 2 to 10 Mbit/s. The
+    // bounds allow 1 s less and 2 s more, for an earlier cut or a late step.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 
@@ -254,8 +251,8 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s. Earlier observations delay
-    // the growth by half a second.
+    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s. Earlier observations delay it
+    // by half a second.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());
     let (used, worst) = line.use_of(10_000);

@@ -172,13 +172,11 @@ mod tests {
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
         // Flow 7 finds no queue empty and shares queue 0 with flow 5.
         [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
-        // Once flow 6 has no backlog, flow 7 gets queue 1.
         for flow in [5, 6] {
             assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
         }
         queue.enqueue(packet(7), Time::ZERO, &mut Ignore);
         assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
-        // The first packet of flow 7 still leaves queue 0, which is then empty.
         assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
         assert_eq!(queue.dropper().law(0), &Calls { departures: 2, left_behind: 0, emptied: 1 });
         assert_eq!(queue.dropper().law(1), &Calls { departures: 1, left_behind: 0, emptied: 1 });

@@ -393,8 +393,7 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // Each `next` was computed independently of the program, in 64-bit integers that wrap
-        // around.
+        // Each `next` was computed independently, in 64-bit integers that wrap around.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {

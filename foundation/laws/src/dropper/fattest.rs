@@ -125,7 +125,6 @@ pub(super) struct Maxima {
     nodes: Box<[u64]>,
     /// The first node of the lowest level.
     lowest: usize,
-    /// The number of levels below the root.
     depth: u32,
 }
 

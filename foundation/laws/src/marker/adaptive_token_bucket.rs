@@ -304,7 +304,6 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// The target after `intervals` intervals with one `request` each, including the last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
@@ -396,8 +395,8 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // The change at `start` precedes all reports. Reports decide 10 s / 20 ms = 500
-            // changes.
+            // The change at `start` precedes all reports. Reports decide the next 10 s / 20 ms =
+            // 500 changes.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

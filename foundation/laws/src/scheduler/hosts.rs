@@ -535,12 +535,11 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Returns the bytes that each flow of one host sent in `packets` packets of 1500 bytes, and
-    /// the maximum number of packets sent while a ping waited.
+    /// Returns the bytes that each flow sent, and the maximum number of packets sent while a ping
+    /// waited.
     ///
-    /// Flows with numbers below `standing` are always backlogged. Any other flow pauses after each
-    /// of its packets until `pause` more packets have left. A ping of 100 bytes comes every `gap`
-    /// packets.
+    /// Flows below `standing` are always backlogged. Any other flow pauses for `pause` packets
+    /// after each of its packets. A ping comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
@@ -583,7 +582,7 @@ mod tests {
 
     #[test]
     fn a_ping_is_served_before_64_standing_flows_of_its_host() {
-        // A round is 64 packets, so pings come from 13 times a round to once in two rounds.
+        // A round is 64 packets.
         for gap in [5, 20, 41, 64, 128] {
             let (sent, longest) = serve(20_000, [64, 0], 0, gap);
             assert!(longest <= 1, "each {gap} packets: it waited for {longest}");

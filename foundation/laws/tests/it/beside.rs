@@ -14,7 +14,6 @@ pub(crate) struct Offer {
     pub(crate) flow: u64,
     /// The flow modulo 4.
     pub(crate) class: u32,
-    /// A random colour from 0 to 2.
     pub(crate) color: u8,
     pub(crate) len: u32,
     /// In nanoseconds.
@@ -55,7 +54,6 @@ impl Line {
         if in_bytes { self.bytes() as f64 } else { self.waiting.len() as f64 }
     }
 
-    /// The backlog, in typical packets of 512 bytes if `in_bytes`, otherwise in packets.
     pub(crate) fn len(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
     }
@@ -69,7 +67,6 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// Given a `cause`, drops or (if `is_marked`) marks the packet.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,
@@ -88,7 +85,6 @@ impl Line {
         self.waiting.push_back(offer);
     }
 
-    /// Returns false if the buffer refused the packet.
     pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
         let marks = self.can_mark(offer);
         let is_refused = (marks || !signalled) && self.is_full(offer.len);
@@ -137,7 +133,6 @@ impl Default for Traffic {
 }
 
 impl Traffic {
-    /// The next step: its time, whether the transmitter polls, and the arriving packet.
     fn step(&self, rng: &mut Rng, frame: u32, mut now: u64) -> (u64, bool, Offer) {
         let load = self.loads[(frame / self.turn) as usize % 5];
         if !rng.chance(self.together) {

@@ -9,7 +9,7 @@ use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A site with packets of 512 bytes, or of the buffer's size if that is smaller.
+/// Packets have 512 bytes, or the buffer's size if that is smaller.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
@@ -17,8 +17,8 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
 
 /// Settings with which `contest` exercises the decisions of these disciplines.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // A full buffer of 40 packets takes 16 ms, only 1 ms more than PIE's default target. With that
-    // target, no signal comes within a second.
+    // A full buffer takes 16 ms, so PIE's default target, 1 ms less, gives no signal within a
+    // second.
     ("pie", "target = '5 ms'"),
     // Overflows keep the delay of the longest queue below 15 ms, and no queue is the longest for
     // more than 110 ms. PIE's default gains, a hundredth of these, give no signal in that time.
@@ -27,10 +27,9 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
     // With the paper's literal alpha, RQM signals one in twenty thousand packets before the buffer
-    // is full. An alpha for TCP's growth at a round-trip time of 20 ms exercises all of RQM.
+    // is full.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default, AFD drops instead of marking above a probability of one half. A limit of 1
-    // prevents these drops.
+    // By default, AFD drops instead of marking above a probability of one half.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
@@ -86,7 +85,7 @@ const BUFFERS: [Amount; 6] = [
 ];
 
 proptest! {
-    // 64 sequences for each of 12 variants of each discipline take about a second.
+    // 64 sequences take about a second.
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
@@ -128,8 +127,7 @@ fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[O
     heir.run(after);
 }
 
-/// Asserts that packets are drained oldest first, and those of each flow in order. If a flow can
-/// have packets in several queues, packets that arrived at the same instant may swap.
+/// Packets that arrived at the same instant may swap if their flow can have several queues.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -181,8 +179,7 @@ proptest! {
 
 #[test]
 fn a_drain_does_not_affect_later_decisions() {
-    // These disciplines only count waiting packets, so they continue as if the drained packets had
-    // never existed.
+    // These disciplines only count waiting packets.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));
@@ -197,8 +194,7 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Pairs with push-out are at risk, because their schedulers must repair queues. The other pairs
-    // share code with these.
+    // Schedulers must repair queues after a push-out. The other pairs share code with these.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -219,8 +215,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Three offers come with two polls: 3000 × 2/3 = 2000 packets sent. At most 40 more
-            // leave at the end. With AVQ, some polls find no packet.
+            // Three offers come with two polls, and at most 40 packets leave at the end. With AVQ,
+            // some polls find no packet.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -297,9 +293,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // Three offers come with two polls: 12000 × 2/3 = 8000 packets sent. At most 40 more leave
-        // in each of three pauses. AVQ sends fewer: it admits 0.98 of the rate at first, and three
-        // quarters at the end.
+        // Three offers come with two polls, and at most 40 packets leave in each of three pauses.
+        // AVQ admits 0.98 of the rate at first, and three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -313,8 +308,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // The light flow uses a tenth of the link. After one minute of this flow, the contest
-            // has no more effect.
+            // The light flow uses a tenth of the link. After one minute, the contest has no effect.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {
@@ -340,9 +334,8 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 
 /// The hash of each entry's decisions in the contest under `mark`.
 ///
-/// A new hash means that a discipline decides differently on the same input, so recorded results
-/// change. If that is intended, copy the value that the failing test prints, and give the reason in
-/// the commit.
+/// A new hash means that recorded results change. If that is intended, copy the value that the test
+/// prints, and give the reason in the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),

@@ -83,8 +83,7 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // At an average of 29, p_b is 25/26, and spreading raises the probability to 1. The first
-    // arrival passes only because it is spared.
+    // Spreading raises the probability to 1, so the first arrival passes only because it is spared.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
     let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };
@@ -111,14 +110,13 @@ impl Since {
         self.bytes += f64::from(len);
     }
 
-    /// Restarts the count with the first packet above the threshold, of `len` bytes.
+    /// Restarts the count with the first packet above the threshold.
     pub(crate) fn begin(&mut self, len: u32) {
         *self = Since::default();
         self.count(len);
     }
 
-    /// p_a, the probability of a signal given p_b. If bytes are counted, `mean` is the mean packet
-    /// length.
+    /// p_a, given p_b. If bytes are counted, `mean` is the mean packet length.
     pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
         let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
         let pa = match spreading {
@@ -175,7 +173,6 @@ impl Reference {
         };
     }
 
-    /// Adapts as in Adaptive RED's pseudo-code, with the current average.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {
@@ -290,7 +287,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // The queue is constant when p is 0.1. At the target average of 15, p is half of
+    // The queue is constant at p = 0.1. At the target average of 15, p is half of
     // `max_probability`, which must therefore reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
@@ -310,8 +307,8 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
         // Rounding to packets extends the band to 13.5..16.5, where p is 0.35 to 0.65 of
-        // `max_probability`. So p is 0.1 at a `max_probability` of 0.1 / 0.65 to 0.1 / 0.35. One
-        // step may add a tenth.
+        // `max_probability`. So p is 0.1 at a `max_probability` of 0.15 to 0.29. One step may add
+        // 0.01 or subtract a tenth.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -390,7 +387,7 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// Signals for a million packets of `len` bytes under the rule of 1993, at p_b = 1/64.
+/// Signals under the rule of 1993, at p_b = 1/64.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),
@@ -415,8 +412,8 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Gaps are uniform from 1 to 63 packets, so 1e6 / 32 = 31 250 signals are expected. Their
-    // standard deviation is 100, and the tolerance is 5 of these.
+    // Gaps are uniform from 1 to 63 packets, so one packet in 32 is signalled. The tolerance is 5
+    // standard deviations.
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
@@ -455,7 +452,7 @@ fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
             judge(len) == Verdict::Signal(Cause::Early)
         };
         let met = (0..40_000).filter(|&seed| is_signalled(seed)).count() as f64 / 40_000.0;
-        // The tolerance is 4 standard deviations of a fraction of 40 000 draws.
+        // The tolerance is 4 standard deviations.
         assert!((met - chance).abs() < 0.01, "{mean_packet} {len}: {met} for {chance}");
     }
 }

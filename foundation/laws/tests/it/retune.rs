@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Parameters that a discipline cannot take over, because they change the units of the state or the
-/// shape of tables. A larger buffer may change that shape too.
+/// Parameters that change the units of the state or the shape of tables. A larger buffer may change
+/// that shape too.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),

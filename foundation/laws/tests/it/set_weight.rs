@@ -16,8 +16,7 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s, offered three times its capacity by two equal flows of each of the classes
-/// 1, 2 and 3.
+/// A link of 10 Mbit/s, offered three times its capacity by two equal flows per class.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -88,7 +87,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// The number of offers after which shares have settled.
+/// Shares settle after this many offers.
 const SETTLES: u64 = 30_000;
 
 #[test]
@@ -176,8 +175,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // Each of the 2^14 buckets may have at most 2^49 units. A weight of 1 has 2^39 units, so the
-    // largest weight is 2^10 = 1024.
+    // Each of the 2^14 buckets may have at most 2^49 units, and a weight of 1 has 2^39.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));

@@ -11,7 +11,6 @@ fn link() -> LinkBuilder<u32> {
     Link::new("8 Mbit/s", "10 ms") // 1000 bytes take a millisecond
 }
 
-/// The packets that arrive by `until`, and when, in ms.
 fn arrivals(link: &mut Link<u32>, until: u64) -> Vec<(u32, f64)> {
     let all = std::iter::from_fn(|| link.receive(ms(until)));
     all.map(|arrival| (arrival.payload, arrival.arrived.as_secs_f64() * 1e3)).collect()

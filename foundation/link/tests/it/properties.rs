@@ -32,8 +32,7 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered from 0. Receives after each packet for which `looks` is true, and at
-/// the end.
+/// Receives after each packet for which `looks` is true, and at the end.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],

@@ -159,7 +159,6 @@ mod tests {
     #[test]
     fn the_schedule_loses_no_fraction_of_a_nanosecond() {
         let pace = Pace::of_rate(3, 512);
-        // 512 B are 4096 bit. At 3 bit/s: 1365.33 s.
         assert_eq!(pace.offset(1).ns(), 1_365_333_333_333);
         assert_eq!(pace.offset(3), Duration::from_secs(4096));
         assert_eq!(Pace::per_second(3).offset(3_000_000), Duration::from_secs(1_000_000));

@@ -226,11 +226,11 @@ mod tests {
         let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
         let mean = draws.iter().sum::<f64>() / 40_000.0;
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
-        // One draw has a standard deviation of 12 / sqrt(12) = 3.46 ms. `mean`, of 40 000 draws
-        // from 65 536 values, has 0.022 ms, a quarter of the limit.
+        // `mean`, of 40 000 draws from 65 536 values, has a standard deviation of 0.022 ms, a
+        // quarter of the limit.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
-        // `variance.sqrt()` has a relative error of 0.22 % from the draws and 0.17 % from the
-        // values: together 0.28 %, a quarter of the limit.
+        // 12 ms / sqrt(12) is 3.464 ms. The draws and the values give `variance.sqrt()` a relative
+        // error of 0.28 %, a quarter of the limit.
         assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());
     }
 }

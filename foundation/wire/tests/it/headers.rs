@@ -78,8 +78,7 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
         FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
         FlowKey::Other { .. } => panic!("the frame is IP"),
     };
-    // etherparse parses no transport header in fragments. Ours, from a first fragment, is dropped
-    // here.
+    // etherparse parses no transport header in fragments.
     let transport = headers.transport.filter(|_| !headers.is_fragment());
     Facts {
         vlan_tags: headers.vlan_tags.into(),
@@ -96,8 +95,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// True if an authentication header follows a fragment header. Only etherparse parses that
-/// authentication header: our parser reads all fragments alike.
+/// Only etherparse parses an authentication header behind a fragment header: our parser reads all
+/// fragments alike.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -354,8 +353,7 @@ proptest! {
         for len in 0..frame.len() {
             parse(&frame[..len]); // no truncation does harm
         }
-        // This octet makes PPPoE carry keep-alives, and SNAP a type of another organisation:
-        // neither is IP.
+        // With this octet, PPPoE carries keep-alives, and SNAP a type of another organisation.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());
@@ -417,7 +415,7 @@ fn frames_without_ip_are_keyed_by_type_and_addresses() {
         FlowKey::Other { ethertype: 0x0806, source: [2, 0, 0, 0, 0, 1], destination: [0xff; 6] }
     );
     assert_eq!(key_of(&arp).to_string(), "0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff");
-    // In IEEE 802.3, a length replaces the type, and is not part of the flow key.
+    // In IEEE 802.3, a length replaces the type.
     let mut long = arp.clone();
     arp[12..14].copy_from_slice(&38u16.to_be_bytes());
     long[12..14].copy_from_slice(&1500u16.to_be_bytes());
@@ -544,8 +542,7 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// The fragment header is followed by further extension headers in the first fragment, but by data
-/// in a later fragment.
+/// After the fragment header, the first fragment has extension headers and later ones have data.
 #[test]
 fn bytes_after_an_ipv6_fragment_header_do_not_separate_fragments() {
     let fragment = |offset, body: [u8; 8]| {

@@ -43,7 +43,6 @@ fn sum_of_pseudo_header(frame: &[u8], headers: &Headers) -> Sum {
     }
 }
 
-/// Leaves the transport checksum of `frame` to the hardware, as a local stack does.
 fn make_partial(frame: &mut [u8], recipe: &Recipe) -> VnetHeader {
     let headers = parse(frame);
     let start = headers.transport.unwrap().offset;
@@ -110,7 +109,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// `gso_size`, raised if necessary: TCP needs at least 8 bytes, and UDP at most 128 datagrams.
+/// TCP needs a `gso_size` of at least 8. UDP allows at most 128 datagrams.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -381,15 +380,13 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Each segment's payload is `word`. For 0, the checksum is c. Word c lowers that checksum by c
-    // to 0, which is sent as 0xffff.
+    // Payload 0 gives the checksum c. Payload c lowers it by c to 0, which is sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
 }
 
-/// The length field of a packet over 64 KiB is zero ("BIG TCP"); such an IPv6 packet has no
-/// extension headers.
+/// The length field of a packet over 64 KiB is zero ("BIG TCP").
 #[test]
 fn a_super_packet_over_64_kib_is_split_too() {
     for recipe in [tcp_recipe(3000), v6_recipe(vec![])] {
@@ -405,8 +402,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// SCTP on veth leaves its checksum, a little-endian CRC32c, to the hardware, and sets the same
-/// flag as TCP.
+/// SCTP on veth leaves its checksum, a little-endian CRC32c, to the hardware. The virtio-net flag
+/// is the same as for TCP.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];
@@ -422,8 +419,7 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // CRC32c by definition: division by the polynomial whose reflected form is 0x82f63b78. The
-    // initial and the final value are complemented.
+    // This computes CRC32c from its definition, with the reflected polynomial.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

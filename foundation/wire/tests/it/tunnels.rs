@@ -16,8 +16,8 @@ fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
     Ok(frames)
 }
 
-/// A packet as a stack passes it to the hardware, and the offset of its IP header. The checksum
-/// field contains only the sum of the pseudo header.
+/// Returns a packet and the offset of its IP header. The checksum field has only the sum of the
+/// pseudo header, as a stack leaves it.
 fn partial(recipe: &Recipe) -> (Vec<u8>, VnetHeader, usize) {
     let mut frame = recipe.frame();
     let headers = parse(&frame);
@@ -45,8 +45,7 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// Puts `frame` into `tunnel`. The virtio-net header keeps its type; `csum_start` counts from the
-/// outer frame's start.
+/// `csum_start` counts from the start of the outer frame.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -144,7 +143,7 @@ proptest! {
     }
 }
 
-/// The frame is VXLAN as Linux 6.18 sent it on a veth: TCP over IPv4 inside, no outer checksum.
+/// Linux 6.18 sent such a frame on a veth, without an outer checksum.
 #[test]
 fn vxlan_with_tcp_inside_is_well_formed() {
     let recipe = Recipe {

@@ -26,7 +26,7 @@ fn flow(flow: &str, offered_bps: f64, throughput_bps: f64) -> FlowSnapshot {
     FlowSnapshot { flow: flow.into(), offered_bps, throughput_bps, drops_per_s: 3.0, marks_per_s: 12.4 }
 }
 
-/// A snapshot of three classes, after `step` steps of 10 ms.
+/// `step` counts steps of 10 ms.
 fn canned(step: u64) -> Snapshot {
     let counts = |counts: &[(&str, u64)]| -> BTreeMap<String, u64> {
         counts.iter().map(|(cause, count)| ((*cause).to_owned(), *count)).collect()
@@ -145,7 +145,6 @@ fn names_are_shown_on_any_narrow_terminal() {
     }
 }
 
-/// A gateway with 500 subscribers: a snapshot of the 32 with the highest rates, and one of all.
 fn crowd() -> (Snapshot, Snapshot) {
     let mut all = canned(1);
     all.ways[0].classes = (0..500)

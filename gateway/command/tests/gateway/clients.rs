@@ -33,7 +33,6 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }
 
-/// Requests the metrics at `address`, and returns the entire answer.
 fn metrics(bed: &Bed, address: &str, authorization: &str) -> String {
     let script = format!(
         "exec 3<>/dev/tcp/{address}; printf 'GET /metrics HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n{authorization}\\r\\n' >&3; cat <&3"

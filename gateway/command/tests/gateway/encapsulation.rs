@@ -21,7 +21,7 @@ const TAGS: [(&str, [u8; 4]); 5] = [
 /// Name, EtherType, bytes.
 type Packet = (&'static str, [u8; 2], Vec<u8>);
 
-/// UDP packets to the world, marked with `mark`, in all forms that a host may choose.
+/// UDP packets to the world, in all forms that a host may choose.
 fn packets(mark: [u8; 8]) -> Vec<Packet> {
     let udp = [&[0x1b, 0x58, 0x1b, 0x58, 0, 16, 0, 0][..], &mark].concat();
     let v4 = |options: &[u8], fragment: u16, ttl: u8| {
@@ -88,7 +88,7 @@ fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
     [("", [&kind[..], packet].concat()), (" in PPPoE", pppoe), (" in SNAP", snap), (", padded", padded)]
 }
 
-/// Frames that any router forwards. Unless they leave, the test proves nothing.
+/// The test proves nothing unless these frames leave.
 const FORWARDED: [&str; 4] =
     ["IPv4 behind []", "IPv6 behind []", "IPv6 hop by hop behind []", "IPv4 behind [\"priority tag\"]"];
 
@@ -104,8 +104,7 @@ struct Form {
     wrapping: usize,
 }
 
-/// All combinations of packet and encapsulation behind at most one tag; behind more tags, only the
-/// plain packet.
+/// Only the plain packet gets more than one tag.
 fn forms() -> Vec<Form> {
     let all = stacks().into_iter().flat_map(|stack| {
         let (packets, wrappings) = if stack.len() < 2 { (packets([0; 8]).len(), 4) } else { (1, 1) };
@@ -148,8 +147,7 @@ impl Left {
     }
 }
 
-/// Sends a frame of each form from the inside. Each form that leaves outside is sent again alone:
-/// the gateway must take it.
+/// Each form that leaves outside is sent again alone: the gateway must take it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -44,8 +44,8 @@ fn subscribers_are_recognized_by_vlan_and_tags_pass_also_in_jumbo_frames() {
     let status = bed.call(&["status", path, "--classes", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
     let classes = shown["ways"][0]["classes"].as_array().expect("a list");
-    // Each frame counts 18 bytes of header and tag, and 24 that Ethernet adds. `unclaimed` may also
-    // have frames by which the hosts resolve addresses.
+    // Header and tag have 18 bytes, and Ethernet adds 24. `unclaimed` may also have frames that
+    // resolve addresses.
     for (name, count, more) in [("ann", 30, 0), ("bob", 20, 0), ("unclaimed", 10, 4000)] {
         let class = classes.iter().find(|class| class["class"] == name).expect("it is shown");
         let (bytes, sent) = (class["bytes_out"].as_u64().expect("a number"), count * (8900 + 18 + 24));
@@ -178,7 +178,7 @@ fn a_plan_has_its_burst_first_and_then_its_ceiling() {
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // For 4 s, 16 Mbit/s arrive. In the first second, 8 Mbit/s leave (the burst), then 1 Mbit/s.
+    // In the first second, 8 Mbit/s leave (the burst), then 1 Mbit/s.
     let (start, mut sent) = (Instant::now(), 0_u64);
     while start.elapsed() < Duration::from_secs(4) {
         while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {

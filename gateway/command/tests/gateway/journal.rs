@@ -101,8 +101,7 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // The first tree has 64 vacant leaves; each rebuild adds 65. Two rebuilds give 64 + 130 = 194
-    // leaves, so 200 need a third.
+    // The first tree has 64 vacant leaves, and each rebuild adds 65: 200 need three rebuilds.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();

@@ -1,5 +1,5 @@
-//! The real `fairwire-gateway run` between two hosts in network namespaces, which end with the
-//! test. The test needs root; otherwise it reports this prominently and passes.
+//! The real `fairwire-gateway run` between two hosts in network namespaces. Without root, the test
+//! reports this prominently and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 

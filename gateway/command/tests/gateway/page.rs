@@ -117,7 +117,7 @@ fn a_full_disk_stops_only_the_history_until_there_is_room() {
     assert!(gateway.end().0.success());
 }
 
-/// Starts three outside senders, which together send 1.5 times the link's rate.
+/// Sends at 1.5 times the rate of the link.
 fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let sender = |(dscp, packets): (u8, u32)| {
         let outside = &bed.hosts.source;
@@ -134,7 +134,7 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
             }
         })
     };
-    // A sender's codepoint, and its packets per 5 ms. One packet per 5 ms is about 2 Mbit/s.
+    // One packet per 5 ms is about 2 Mbit/s.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 

@@ -1,5 +1,4 @@
-//! The recipe of docs/gateway/router.md with docs/gateway/home.toml, in network namespaces. The
-//! test needs root; otherwise it reports this prominently and passes.
+//! The recipe of docs/gateway/router.md with docs/gateway/home.toml, in network namespaces.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
@@ -177,9 +176,8 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// Waits until the number of packets that the gateway took in stops growing, and returns this
-    /// number. Datagrams may wait for a neighbour's address, and the gateway's counters are 10 ms
-    /// old.
+    /// Waits until the gateway takes in no more packets, and returns their number. Datagrams may
+    /// wait for a neighbour's address, and the gateway's counters are 10 ms old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -282,8 +280,7 @@ pub(super) fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
-/// Runs bulk TCP connections between `hosts` of the home and the world. Returns the bytes that
-/// arrived on each connection.
+/// Returns the bytes that arrived on each bulk TCP connection.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
     let hosts: Vec<(&Host, &str)> = hosts.iter().map(|host| (&home.home, *host)).collect();
     transfers_of(home, is_upload, &hosts, seconds)
@@ -394,12 +391,12 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
-    // The gateway takes no packets for the router's own outside address, where no program listens.
+    // The gateway takes no packets for the router's own outside address.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }
 
-/// One host has one connection, another three. Under drr each host gets half.
+/// Under drr each host gets half.
 fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
     for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
         let seconds = 3;
@@ -418,8 +415,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         // Data in TCP's buffers and the buffer of 50 ms can raise `rate` above the link's.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
-        // Slow start and a busy machine change the first host's half by up to a tenth. Shares by
-        // connection would give this host a quarter.
+        // Slow start and a busy machine change the half by up to a tenth.
         let part = one as f64 / (one + three) as f64;
         assert!((part - 0.5).abs() < 0.1, "{part}");
         let status = home.status(config)["ways"][way].to_string();
@@ -564,7 +560,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // `most` is 3 Mbit/s for one host, 4 for two. TCP may use half of `most` on a busy machine.
+        // On a busy machine, TCP may use only half of `most`.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();

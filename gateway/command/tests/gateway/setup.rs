@@ -19,8 +19,7 @@ fn setup_writes_runnable_files_once_and_completely() {
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // Both interfaces lack addresses, so nothing shows which is outside. A wrong choice would give
-    // uploads the rate of downloads.
+    // Both interfaces lack addresses, so nothing shows which is outside.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");

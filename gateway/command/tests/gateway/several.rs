@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A second link: the gateway's ends, the hosts' ends (`THERE`), and the hosts' addresses.
+/// A second link. `THERE` is the end at a host.
 const OUTSIDE: End<'static> = End { name: "h0", index: 110 };
 const INSIDE: End<'static> = End { name: "h1", index: 111 };
 const THERE: End<'static> = End { name: "eth1", index: 110 };
@@ -128,8 +128,6 @@ fn several_links_start_all_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // The second configuration is refused in four cases: the first configuration again, the same
-    // interface, a missing interface, and an address in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");
     let same = fs::read_to_string(second(&bed, "")).expect("it is ours").replace("\"h1\"", "\"g1\"");

@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
-    /// The longest time between two datagrams.
     longest: Duration,
     gaps: Vec<(Instant, Duration)>,
 }
@@ -93,8 +92,7 @@ fn transfer<'scope>(
     });
 }
 
-/// Runs `act` while datagrams and TCP pass. Returns what [`send`] and [`receive`] return, and the
-/// number of TCP bytes that arrived.
+/// Returns the results of [`send`] and [`receive`], and the number of TCP bytes that arrived.
 fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration), Seen, u64) {
     let (is_over, is_sent, arrived) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -113,8 +111,7 @@ fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration),
     })
 }
 
-/// A configuration of about 100 Mbit/s. Its queue separates the datagrams from TCP, and loses no
-/// datagram.
+/// The queue separates the datagrams from TCP, and loses no datagram.
 fn config(bed: &Bed, extra: &str) -> std::path::PathBuf {
     let text = bed.text().replace("20 Mbit/s", "100 Mbit/s").replace("\"faba\"", "\"fq-codel\"");
     bed.write("gateway.toml", &format!("{text}{extra}"))
@@ -165,7 +162,6 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// Acts like a successor of the version `protocol`, but takes nothing over.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -266,8 +262,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // Stops and resumes the process, as when a machine is suspended, which must not end the
-    // take-over.
+    // A suspension of the machine must not end the take-over.
     for _ in 0..100 {
         second.signal(Signal::STOP);
         second.signal(Signal::CONT);
@@ -288,7 +283,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(bed.is_bridged(), "the second one is gone");
-    // No gateway runs now, so a successor starts normally, and takes the link from the guard.
+    // A successor now takes the link from the guard.
     let third = successor(&bed, &config);
     assert!(!bed.is_bridged(), "it has the link");
     hosts.drain();

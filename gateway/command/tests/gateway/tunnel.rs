@@ -1,6 +1,6 @@
-//! Tunnels of a router. Field case C13: the peers of a VPN server or PPP concentrator, whose
-//! packets have no Ethernet header, share the router's link. Field case C10: hosts behind the
-//! router's VPN client share the link with the other hosts.
+//! Tunnels of a router. Peers of a VPN server or PPP concentrator share the router's link (field
+//! case C13). Their packets have no Ethernet header. Hosts behind the router's VPN client share the
+//! link with the other hosts (field case C10).
 
 use super::router::{
     HOSTS, Home, LAN, PATIENCE, PUBLIC, SERVER, WAN, address, echo, rate_of, reaches, transfers_of,
@@ -23,8 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A tunnel between the router's interface `wg0` and its peers: two TUN devices, between which
-/// threads copy packets.
+/// A tunnel from `wg0` to its peers: threads copy packets between two TUN devices.
 struct Tunnel {
     is_over: Arc<AtomicBool>,
     copies: Vec<JoinHandle<()>>,
@@ -80,7 +79,7 @@ fn accept(home: &Home, from: &str, to: &str) {
     }
 }
 
-/// The peers' download rates in Mbit/s, with 1, 4 and 16 connections.
+/// The download rates of the peers in Mbit/s.
 fn rates(home: &Home, peers: &Host) -> [f64; 3] {
     let (seconds, counts) = (3, [1, 4, 16]);
     let hosts: Vec<(&Host, &str)> = PEERS
@@ -120,9 +119,8 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s");
     let all: f64 = got.iter().sum();
-    // A packet's 1368 B of data take 1458 B of the link, so `all` is 30 × 1368 / 1458 = 28.1
-    // Mbit/s, or less on a busy machine. Slow start and the 50 ms buffer move a peer's share by up
-    // to 3 points.
+    // Data are 1368 of 1458 B, so `all` is 28.1 of 30 Mbit/s, or less on a busy machine. Slow start
+    // and the 50 ms buffer move a share by up to 3 points.
     assert!((24.0..31.5).contains(&all), "{got:?}");
     assert!(got.iter().all(|rate| (rate / all - 1.0 / 3.0).abs() < 0.03), "{got:?}");
     let status = home.status(&path)["ways"][0].to_string();
@@ -138,14 +136,13 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     // to a seventh.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
-    // Uploads are taken once, and the router sees them arrive at `wg0`.
+    // Uploads arrive at `wg0` and are taken once.
     let one = peers.at(|| UdpSocket::bind((PEERS[0], 0)).expect("its address"));
     one.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
     let before = home.taken_at_rest(&path);
     assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "{:?}", gateway.said);
     assert_eq!(home.taken_at_rest(&path), before + 2, "a question and its answer");
 
-    // The tunnel disappears and returns, as PPP sessions do.
     drop(tunnel);
     thread::sleep(Duration::from_millis(1500));
     let tunnel = Tunnel::new(&home.edge, &peers);
@@ -191,7 +188,7 @@ fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     assert!(message.contains("download.flows") && message.contains("no Ethernet address"), "{message}");
 }
 
-/// The VPN: its two ends, and the bytes of IPv4 and UDP headers added to each packet.
+/// Each packet in the VPN gets IPv4 and UDP headers of `ADDED` bytes.
 const CLIENT: &str = "10.9.0.254";
 const VPN_SERVER: &str = "10.9.0.1";
 const ADDED: u32 = 28;
@@ -230,7 +227,6 @@ fn end_of_vpn(host: &Host, name: &str, ip: &str, [own, peer]: [&str; 2]) {
     });
 }
 
-/// Modems of 20 Mbit/s down and 10 up, with queues of 250 ms.
 fn add_modems(home: &Home) {
     for (host, device, mbps) in [(&home.world, HOST.name, 20), (&home.edge, WAN.name, 10)] {
         let tbf = format!("tc qdisc add dev {device} root tbf rate {mbps}mbit burst 20kb latency 250ms");
@@ -238,8 +234,7 @@ fn add_modems(home: &Home) {
     }
 }
 
-/// Pings until `until`. Returns the 95th percentile of round trips in ms; a lost packet counts as
-/// 100 ms.
+/// The 95th percentile of round trips in ms. A lost packet counts as 100 ms.
 fn ping(socket: &UdpSocket, server: SocketAddr, until: Instant) -> f64 {
     let mut all = Vec::new();
     while Instant::now() < until {
@@ -253,7 +248,6 @@ fn ping(socket: &UdpSocket, server: SocketAddr, until: Instant) -> f64 {
     all[all.len() * 95 / 100]
 }
 
-/// Creates both ends of the VPN, which carries the second host's packets.
 fn add_vpn(home: &Home) {
     end_of_vpn(&home.edge, "vpn0", CLIENT, [PUBLIC, SERVER]);
     end_of_vpn(&home.world, "tun0", VPN_SERVER, [SERVER, PUBLIC]);
@@ -262,7 +256,6 @@ fn add_vpn(home: &Home) {
     accept(home, LAN.name, "vpn0");
 }
 
-/// The configuration `text` with the tunnel and with these rates, down and up, in Mbit/s.
 fn with_tunnel(text: &str, rates: [f64; 2]) -> String {
     let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
     with_rates(text, rates).replace("[wire]\n", &tunnels)
@@ -279,9 +272,9 @@ fn through_tunnel(home: &Home) -> (UdpSocket, SocketAddr) {
     (socket, format!("{VPN_SERVER}:7000").parse().expect("an address"))
 }
 
-/// Checks that a host with two connections and one with four, through the tunnel, get equal shares,
-/// within `tolerance`. After `slow_start` seconds, a ping through the tunnel takes at most 25 ms
-/// longer than when idle (field case C10).
+/// A host with two direct connections and a host with four through the tunnel get equal shares.
+/// After `slow_start` seconds, a ping through the tunnel takes at most 25 ms longer than when idle
+/// (field case C10).
 fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64, tolerance: f64) {
     let (socket, server) = through_tunnel(home);
     let ping_for = |seconds| ping(&socket, server, Instant::now() + Duration::from_secs(seconds));
@@ -297,8 +290,8 @@ fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64,
             });
             (transfers_to(home, is_upload, &all, seconds), ping.join().expect("it does not panic"))
         });
-        // A packet of 1500 B has 1448 B of data and takes 1538 B of the link. In the tunnel, a packet
-        // of 1420 B has 1368 B of data and takes 1420 + ADDED + 38 B.
+        // A packet takes 1538 B of the link for 1448 B of data. In the tunnel, it takes 1420 +
+        // ADDED + 38 B for 1368 B.
         let direct = rate_of(got[..2].iter().sum(), seconds) * 1538.0 / 1448.0;
         let through = rate_of(got[2..].iter().sum(), seconds) * f64::from(1420 + ADDED + 38) / 1368.0;
         println!(
@@ -337,7 +330,7 @@ fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     assert_eq!(home.traces(), "0 devices, tables: false");
 
-    // The next gateway deletes a killed gateway's tables, even those of tunnels no longer listed.
+    // The next gateway deletes even tables of tunnels that are no longer listed.
     let closed = |text: String| text.replace("\"open\"", "\"closed\"");
     home.start(&home.config(|text| closed(shaped(text)))).end(Signal::KILL);
     home.wait_for_traces("0 devices, tables: true");

@@ -34,8 +34,7 @@ fn the_json_output_has_everything() {
     let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let tree = value["ways"][0]["tree"].as_array().unwrap();
     assert_eq!(tree.len(), 13);
-    // The root's weights are 0.5, 0.5, 2, 3 and 0.1, together 6.1. `residential` has 3, so it gets
-    // 3/6.1 of 950 Mbit/s.
+    // The weights at the root sum to 6.1; `residential` has 3.
     let residential = tree.iter().find(|class| class["class"] == "residential").unwrap();
     assert_eq!(residential["busy_bps"].as_f64().unwrap().round(), (950e6_f64 * 3.0 / 6.1).round());
     assert!(value["memory"]["resident_bytes"].as_u64().unwrap() > 0);

@@ -14,8 +14,7 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// Writes a configuration with `count` subscribers, and returns its path. Every fourth subscriber
-/// has an address, written as a prefix.
+/// Every fourth subscriber has an address, written as a prefix.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -34,7 +33,6 @@ fn tower(folder: &Path, count: usize) -> String {
     config.display().to_string()
 }
 
-/// A `follow` process, killed on drop.
 struct Follower {
     child: Child,
     log: BufReader<ChildStderr>,
@@ -57,8 +55,7 @@ impl Follower {
         Follower { child, log, socket }
     }
 
-    /// Sends all requests at once. Returns the code and number of each answer, and the time until
-    /// the last answer.
+    /// Returns the code and number of each answer, and the time until the last one.
     fn answers(&self, requests: &[Vec<u8>]) -> (BTreeSet<(u8, usize)>, Duration) {
         let start = clock::now();
         std::thread::scope(|scope| {

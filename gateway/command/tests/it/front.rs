@@ -67,7 +67,6 @@ fn the_committed_schema_of_gateways_is_current_and_fits_the_examples() {
 
 #[test]
 fn top_ends_with_its_terminal() {
-    // The terminal is lost while the program waits, after a key, and within an escape sequence.
     for typed in [&b""[..], b"d", b"\x1b["] {
         let (master, child) =
             at_a_terminal(GATEWAY.command().args(["top", "--socket", "/nowhere/at/all.sock"]));

@@ -70,8 +70,7 @@ fn control_packets_are_recognized_and_imitations_are_not() {
     }
 }
 
-/// Sends `flood(ms)` twenty times a millisecond for ten seconds. Returns the passing frames of each
-/// of two routers, and the passing bytes of the flood.
+/// Returns the passing frames of each router, and the passing bytes of the flood.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));
@@ -120,8 +119,7 @@ fn hosts_leave_half_to_routers_and_forwarded_packets_get_a_sixteenth() {
     assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
     let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
     let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
-    // A sixteenth of the rate (25,000 bit/s), a burst of two full frames, and the frame that
-    // exceeds the burst.
+    // A sixteenth of the rate, a burst of two full frames, and the frame that exceeds it.
     let most = 25_000 + 3 * 1538 * 8 / 10;
     assert!((24_000..=most).contains(&passed), "{passed} bit/s of 400 000");
 }

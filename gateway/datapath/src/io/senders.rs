@@ -684,8 +684,7 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // `first` would overtake earlier frames of its flow, so it is refused. `second`'s flow has
-        // no frames in flight.
+        // `first` is refused: it would overtake earlier frames of its flow.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);

@@ -134,8 +134,7 @@ mod tests {
             Path { spin, every, trips: [3000, 40_000], counted: Default::default() }
         }
 
-        /// Sends packets for `steps` steps. `edit` changes the bits before the gateway receives
-        /// them.
+        /// `edit` changes the bits before the gateway receives them.
         fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
             // Direction 0 leads to the client.
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();

@@ -268,8 +268,7 @@ fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
     assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
-    // All frames go to the device of class 2. The address decides the class, and no download is
-    // spoofed.
+    // All frames go to the device of class 2, but the address decides the class.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));
     assert_eq!(look(Way::Download, &to(2)), (2, false));

@@ -93,7 +93,6 @@ fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
     frame
 }
 
-/// A super-packet of `segments` segments of `size` bytes of payload, with a partial checksum.
 fn super_packet(segments: usize, size: u16) -> Arrival {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -158,8 +157,7 @@ fn the_rate_is_exact_over_many_packets() {
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // A step of 5 ms is the time of 50 packets, so 200 steps carry 10,000. A catch-up of 2.5 ms
-    // halves that.
+    // 200 steps of 5 ms carry 50 packets each. A catch-up of 2.5 ms halves that.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -217,13 +215,11 @@ fn a_mark_changes_only_the_ecn_field_and_checksum() {
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
     let sent = through(&mut datapath, arrivals.into());
     assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
-    // `udp` builds the expected frame, with its correct header checksum.
     assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
     let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
     assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));
 }
 
-/// The offset of the second octet of the IPv4 header.
 const TOS: usize = 15;
 
 fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
@@ -322,7 +318,6 @@ fn arp_passes_a_link_that_is_blocked() {
 
 #[test]
 fn at_one_instant_a_departure_frees_its_place_before_an_arrival() {
-    // At 100 us the transmitter takes the waiting packet, so the packet that arrives then fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
     assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);
@@ -396,7 +391,7 @@ impl Port for Fussy {
 fn refused_frames_of_a_batch_are_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
-    // Nothing is shaped from right to left, so all frames leave at once, in batches of 64.
+    // Nothing is shaped from right to left, so frames leave in batches of 64.
     assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
     let totals = datapath.backward.totals();
     assert_eq!((wire.left.tried - 1, wire.left.sent), (200, 133));

@@ -103,15 +103,14 @@ fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
     wire.right.sent().to_vec()
 }
 
-/// The departure rate, in bit/s, when `frames` arrive at 400 Mbit/s for a link of 50 Mbit/s.
+/// The departure rate, in bit/s.
 fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     let mut datapath = datapath(shaper(not_ip), None);
     let sent = through(&mut datapath, flood(frames, 400_000_000));
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The most bits in a second: the link's rate and 1 %. The burst of frames that are not IP and a
-/// last packet need less.
+/// The burst of frames that are not IP and a last packet take less than 1 %.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -123,8 +122,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
         let bits = leaving(&[frame], default);
         assert!((BPS / 100 * 98..=MOST).contains(&bits), "{name}: {bits} bit/s");
     }
-    // Frames that are not IP get a hundredth of the link. The ARP frames differ, since equal
-    // broadcasts look like a loop.
+    // The ARP frames differ, since equal broadcasts look like a loop.
     let arps = (0..3000_u16).map(|number| {
         let mut frame = arp();
         frame[50..52].copy_from_slice(&number.to_be_bytes());
@@ -138,7 +136,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP has a second rate, for network control, equal to `default`. So its bound doubles.
+        // ARP has a second rate, for network control, equal to `default`.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }
@@ -215,8 +213,7 @@ fn frames_too_long_for_the_outgoing_interface_have_their_own_count() {
     assert!(datapath.forward.is_balanced());
 }
 
-/// A port of the gateway. A switch connects both ports, so frames that leave by one port arrive by
-/// the other.
+/// A switch connects both ports, so frames that leave by one arrive by the other.
 struct Looped {
     arriving: Rc<RefCell<VecDeque<Vec<u8>>>>,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -241,8 +238,8 @@ impl Port for Looped {
     }
 }
 
-/// Sends one broadcast per `true` in `ways`. Runs for one second, number `second`, and returns the
-/// number of frames sent in both directions.
+/// Sends one broadcast per `true` in `ways`. Returns the number of frames sent in both directions
+/// during second `second`.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -273,8 +270,7 @@ fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
             let mut datapath = datapath(shaper(), shaper());
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
-            // Frames now circle in one direction only, as multicasts do under snooping. The loop is
-            // already known.
+            // Under snooping, multicasts circle in one direction only. The loop is known already.
             let sent = circling(&mut datapath, &frame, [true, false], 1);
             assert!(sent < 200, "{sent} frames of 100 000");
             let looped = |datapath: &Datapath| {
@@ -294,7 +290,7 @@ fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // A frame counts as 84 bytes. The bound is 500 kbit and nine full frames.
+    // A frame counts as 84 bytes.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 

@@ -31,8 +31,7 @@ struct Seen {
     health: [PortHealth; 2],
 }
 
-/// Runs `test` on a bed, in a separate thread because the test changes the thread's network
-/// namespace.
+/// Uses a separate thread, because `test` changes the network namespace of its thread.
 fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
     let lab = thread::spawn(|| Bed::new(1500).map(|bed| test(&bed)));
     match lab.join().unwrap_or_else(|panic| resume_unwind(panic)) {
@@ -97,8 +96,7 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// True if `there` gets a datagram of `here`, and `here` gets the answer. Earlier calls' datagrams
-/// are skipped.
+/// Datagrams of earlier calls are skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -119,8 +117,7 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     is_sent && await_number(there).is_some_and(is_answered) && await_number(here).is_some()
 }
 
-/// Waits until a ping is answered. Carriers and the resolution of addresses take up to a second
-/// each.
+/// Carriers and the resolution of addresses take up to a second each.
 fn await_ping(here: &UdpSocket, there: &UdpSocket) {
     wait_until("something comes through", || ping(here, there, 64));
 }
@@ -200,7 +197,7 @@ fn after_an_mtu_increase_larger_frames_are_taken_or_counted() {
     }
 }
 
-/// Frame `number` of one UDP flow, with addresses that no host has.
+/// No host has these addresses.
 fn frame(number: u32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0x00];
     frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);
@@ -392,8 +389,7 @@ fn two_tun_devices_carry_datagrams_and_tcp_super_packets() {
         bed.source.enter().expect("a host of ours");
         let interfaces = || std::fs::read_to_string("/proc/thread-self/net/dev").expect("the kernel's table");
         assert!(interfaces().contains(HOST.name));
-        // The device disappears with its last descriptor. A program that another test starts also
-        // holds the descriptor until its exec.
+        // A program that another test starts holds the descriptor of the device until its exec.
         wait_until("the device is gone", || !interfaces().contains("inside"));
     });
 }

@@ -1,5 +1,5 @@
-//! The datapath between real interfaces of network namespaces. These tests need root: only a
-//! process with a single thread can create a user namespace, and a test has several threads.
+//! The datapath between real interfaces of network namespaces. These tests need root: a process
+//! with several threads cannot create a user namespace.
 
 use fairwire_core::Duration;
 use fairwire_datapath::classify::Classifier;
@@ -26,9 +26,8 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` while a gateway forwards without shaping. Returns `None` if the test must be
-/// skipped. Uses a separate thread, because the bed and `traffic` change the thread's network
-/// namespace.
+/// Returns `None` if the test must be skipped. A separate thread is used because the bed and
+/// `traffic` change its network namespace.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -87,8 +86,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// Waits until a ping is answered. An interface may start to send only a second after the kernel
-/// has noticed its carrier. The kernel tries to resolve an address once a second.
+/// An interface may start to send only a second after the kernel has noticed its carrier. The
+/// kernel tries to resolve an address once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -159,7 +158,7 @@ fn an_interface_may_go_down_and_return_but_its_removal_ends_the_gateway() {
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // The removal shows only in the gateway's outcome, so the gateway gets time to notice it.
+        // The gateway gets time to notice the removal.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

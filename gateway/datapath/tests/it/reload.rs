@@ -20,10 +20,10 @@ const FLOWS: u16 = 6;
 /// wait.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
-/// Bytes of the Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
+/// The last term is the overhead of the links below.
 const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
-/// A random generator, defined here so that the test is the same on every machine.
+/// Draws the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -99,7 +99,6 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
-    // Without a shaper, waiting packets count as sent at once, `WIRE_BYTES` each.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.sizes(), keeps_flows);

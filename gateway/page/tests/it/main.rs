@@ -1,5 +1,4 @@
-//! The served measurements of a datapath on memory ports. The tests are one binary, since each
-//! binary links all crates again.
+//! The served measurements of a datapath on memory ports. One binary links the crates once.
 
 mod page;
 mod telemetry;

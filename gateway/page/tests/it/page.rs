@@ -179,7 +179,7 @@ fn a_stream_begins_with_a_snapshot_and_a_17th_viewer_is_refused() {
     assert!(served.watch.live.viewers() <= 16);
 }
 
-/// A second of arrivals at twice the rate of a 10 Mbit/s link, from four hosts of two classes.
+/// A second of arrivals at twice the rate of a 10 Mbit/s link.
 fn load() -> Vec<Arrival> {
     let arrival = |n: u64| Arrival {
         at: Time::ZERO + Duration::from_us(n * 600),

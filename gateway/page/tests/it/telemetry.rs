@@ -75,8 +75,7 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Frames of two downloads, each at three quarters of [`BPS`], and of an upload at a tenth of
-/// [`BPS`].
+/// Two downloads at three quarters of [`BPS`] each, and an upload at a tenth.
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
@@ -110,7 +109,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
     let [download, upload] = &snapshot.ways[..] else { panic!("two ways") };
-    // The count may be wrong by three packets in a second: 3 × 8000 bits = 24 kbit.
+    // Three packets of 8000 bits may be miscounted in a second.
     near(download.throughput_bps, 8e6, 24e3);
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
@@ -136,7 +135,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(upload.jain, 1.0);
     let [class] = &download.classes[..] else { panic!("one class") };
     assert_eq!(class.class, "unclaimed");
-    // The copy may be 500 ms old. The link carries 500,000 bytes in 500 ms.
+    // The copy may be 500 ms old: 500,000 bytes.
     let bytes = datapath.forward.classes().all()[0].bytes_out;
     assert!((bytes - 500_000..=bytes).contains(&class.bytes_out), "{} of {bytes}", class.bytes_out);
     near(class.fair_bps, class.throughput_bps, 1e-6);
@@ -155,9 +154,8 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
     assert_eq!((download.flow_count, download.flows.len()), (2, 2));
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
-    // Flow counters are copied every half second, so the last copy in 4 s is from 3.5 s.
+    // Flow counters are copied every half second, last at 3.5 s.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // By 3.5 s, each flow sends a packet every 1.333 ms, and the link carries 3500 packets.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
@@ -349,7 +347,7 @@ fn the_sojourn_is_a_histogram_since_the_start() {
     // A packet counts once its transmission begins, so one more may count.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // The queue is full most of the time: 20 packets × 1 ms = 20 ms.
+    // The queue is mostly full: 20 packets × 1 ms.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
@@ -504,10 +502,10 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The server keeps 64 of 300 connections and closes 236. Some may close late.
+    // The server keeps 64 connections and closes 236. Some may close late.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
-    // The server closes the remaining connections after two seconds, so reading ends.
+    // The server closes the rest after two seconds.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -604,8 +602,7 @@ fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// Runs `promtool`. Returns its success and output. If `promtool` is missing, prints a message and
-/// returns `None`.
+/// Returns the success and output of `promtool`, or `None` if it is missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -630,7 +627,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 fn promtool_accepts_the_metrics() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
-    // Adds one gauge per unit of measurement, with names that disciplines use.
+    // One gauge per unit, with names that disciplines use.
     let gauges =
         ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
     snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));

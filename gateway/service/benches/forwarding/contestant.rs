@@ -37,12 +37,11 @@ pub(crate) enum Kind {
     KernelOnItsOwnCore,
     KernelHtb,
     KernelHtbOnItsOwnCore,
-    /// We carry frames, through a discipline if there is one.
     Ours {
         back_end: BackEnd,
         discipline: Option<&'static str>,
     },
-    /// A gateway that limits each direction to [`BOTTLENECK`], with these configuration keys.
+    /// A gateway that limits each direction to [`BOTTLENECK`].
     Bottleneck {
         keys: &'static str,
     },
@@ -67,7 +66,6 @@ const fn bottleneck(name: &'static str, keys: &'static str) -> Contestant {
 
 const BOTTLENECK: &str = "2.5 Gbit/s";
 
-/// All contestants; the first is the reference.
 pub(crate) const ALL: &[Contestant] = &[
     Contestant { name: "kernel routing", kind: Kind::Kernel },
     Contestant { name: "kernel routing, own core", kind: Kind::KernelOnItsOwnCore },
@@ -86,7 +84,7 @@ pub(crate) const ALL: &[Contestant] = &[
     bottleneck("2.5 Gbit/s, default", ""),
 ];
 
-/// A rate above any offered load, so the benchmark measures work and not shaping.
+/// A rate above any offered load, so nothing is shaped.
 const RATE_BPS: u64 = 20_000_000_000;
 
 impl Contestant {
@@ -116,7 +114,7 @@ impl Contestant {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Prepares the kernel. The calling thread must be in the gateway's network namespace.
+    /// The calling thread must be in the gateway's network namespace.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
@@ -145,8 +143,8 @@ impl Contestant {
         Ok(())
     }
 
-    /// Carries frames until `watch.is_over`, unless the kernel is the contestant. The calling
-    /// thread must be in the gateway's network namespace.
+    /// Carries frames until `watch.is_over`. If the kernel is the contestant, it returns at once.
+    /// The calling thread must be in the gateway's network namespace.
     pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);
@@ -178,8 +176,7 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes frames from each interface into the TUN device of the same side. Routes of other frames
-/// stay the same.
+/// Routes frames from each interface into the TUN device of the same side.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -189,7 +186,7 @@ fn route_through() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the processors of `mask` handle the gateway's received frames in the kernel. With 0, the
+/// The processors of `mask` handle the gateway's received frames in the kernel. With 0, the
 /// processor on which a frame arrives handles it.
 fn steer(mask: u32) -> Result<(), Failure> {
     let write = || -> Result<(), Trouble> {

@@ -11,8 +11,7 @@ const ETHERNET_BYTES: usize = 14;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
 
-/// A UDP frame of `bytes` to the Ethernet address `mac`. `hosts` are its source and destination,
-/// and `flow` is the sender's port.
+/// A UDP frame to `mac`. `hosts` are its source and destination; `flow` is the sender's port.
 pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 17);
     let udp_bytes = (frame.len() - PORTS_AT) as u16;
@@ -20,7 +19,7 @@ pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// A TCP frame with timestamps. The parameters are those of [`udp`].
+/// A TCP frame with timestamps.
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 6);
@@ -29,7 +28,7 @@ pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// Sets a TCP frame's sequence number and timestamp to those of packet `number` of its flow.
+/// Gives a TCP frame the sequence number and the timestamp of packet `number` of its flow.
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     let payload = (frame.len() - PORTS_AT - 32) as u32;

@@ -63,8 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures the contestants and prints the results. Returns false if `options.check` is set and a
-/// promise is broken.
+/// Returns false if `options.check` is set and a promise is broken.
 fn compare(options: &Options) -> Result<bool, Failure> {
     if let Err(error) = run("ip -V") {
         return Err(format!(

@@ -17,17 +17,17 @@ use std::thread;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The number of frames of 64 bytes per second at saturation.
+    /// Frames per second at saturation, of 64 bytes each.
     Small,
-    /// The number of frames of 1518 bytes per second at saturation.
+    /// Frames per second at saturation, of 1518 bytes each.
     Large,
     /// Bits of TCP payload per second.
     Tcp,
     /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
     /// percentile.
     Idle,
-    /// CPU time per frame at a fixed rate, in nanoseconds: of the gateway's thread, or of the
-    /// processor given to the kernel.
+    /// CPU time per frame at [`FIXED_RATE`], in nanoseconds: of our thread or the kernel's
+    /// processor.
     Cpu,
 }
 
@@ -40,9 +40,8 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// True if this can be measured for `contestant`. CPU time needs a separate processor, since
-    /// the kernel's work is otherwise counted for other threads. A contestant with limited rate is
-    /// measured only for TCP throughput and CPU time.
+    /// CPU time needs a separate processor, since the kernel's work is otherwise counted for other
+    /// threads.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -56,23 +55,20 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The time over which the kernel's CPU time is measured. The kernel counts CPU time in steps of 10
-/// ms.
+/// Long, since the kernel counts CPU time in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
-/// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
-/// it.
+/// Frames per second while CPU time is measured. Every contestant can carry this rate.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
-/// Answers `question` for `contestant`. The second number is the 99th percentile for
-/// [`Question::Idle`], otherwise 0.
+/// The second number is the 99th percentile for [`Question::Idle`], otherwise 0.
 pub(crate) fn measure(
     stage: &Stage,
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's CPU time is the time in which its processor is not idle, so processors are not
-    // kept awake.
+    // The kernel's CPU time is computed from its processor's idle time, so processors are not kept
+    // awake.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {
@@ -107,8 +103,7 @@ pub(crate) fn measure(
     answer
 }
 
-/// Sends frames of 64 flows from the source until `is_over`: one every `gap`, or as many as
-/// possible.
+/// Sends frames of 64 flows: one every `gap`, or as many as possible.
 fn blast(
     stage: &Stage,
     way: Way,

@@ -8,22 +8,20 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) const REFERENCE: &str = "kernel routing";
-/// The contestant in which the kernel routes on the gateway's processor.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
-/// The contestant that must keep the promises.
 const PROMISED: &str = "af-packet, faba";
 
 #[derive(Serialize)]
 pub(crate) struct Report {
     kernel: String,
     processor: String,
-    /// Load averages over one minute, before and after the measurements.
+    /// Load averages over one minute, before and after.
     load: [String; 2],
     rounds: u32,
     rows: Vec<Row>,
 }
 
-/// The measurements of one contestant, one number per round.
+/// Each list has one number per round.
 #[derive(Serialize)]
 pub(crate) struct Row {
     name: &'static str,
@@ -80,7 +78,6 @@ fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }
 
-/// Median and range in `unit`s; `-` without measurements.
 fn cell(values: &[f64], unit: f64, digits: usize) -> String {
     let of = |pick: fn(f64, f64) -> f64| values.iter().copied().reduce(pick).map(|value| value / unit);
     match (of(f64::min), of(f64::max)) {
@@ -148,7 +145,7 @@ impl Report {
         text
     }
 
-    /// Each promise, and whether it was kept; promises about unmeasured quantities are left out.
+    /// Promises about unmeasured quantities are left out.
     pub(crate) fn promises(&self) -> Vec<(String, bool)> {
         let mut promises = self.promises_beside_the_kernel();
         promises.extend(self.promises_at_the_bottleneck());

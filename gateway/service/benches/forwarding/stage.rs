@@ -1,5 +1,4 @@
-//! The three hosts: source, gateway and sink. In the gateway, either the kernel routes or our
-//! program bridges.
+//! The three hosts: source, gateway and sink.
 
 use super::Failure;
 use fairwire_linux::netlink::{Address, Route};
@@ -11,7 +10,7 @@ use std::sync::OnceLock;
 
 pub(crate) const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 pub(crate) const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
-/// A neighbour of the sink that does not exist. Packets to it are counted at the sink and dropped.
+/// A neighbour that does not exist. The sink counts and drops packets to it.
 pub(crate) const VACANT: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
 pub(crate) const VACANT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
@@ -30,9 +29,9 @@ pub(crate) struct Stage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The kernel routes the traffic between two networks.
+    /// The kernel routes between two networks.
     Routed,
-    /// We carry the traffic between two ends of one network.
+    /// We connect two ends of one network.
     Bridged,
 }
 
@@ -71,7 +70,6 @@ impl Stage {
     }
 }
 
-/// Runs a command in this thread's network namespace.
 pub(crate) fn run(line: &str) -> Result<(), Failure> {
     let output = Command::new("sh").args(["-c", line]).output()?;
     match output.status.success() {
@@ -81,11 +79,10 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The processor's number. On a machine with two, the gateway uses one; the source and the sink
-    /// share the other.
+    /// On a machine with two processors, the source and the sink share one.
     pub(crate) fn number(self) -> usize {
-        // Processors are counted once, before any thread is pinned: a pinned thread would count
-        // one.
+        // A pinned thread would count one processor, so processors are counted once, before the
+        // first thread is pinned.
         static COUNT: OnceLock<usize> = OnceLock::new();
         let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         self as usize % count

@@ -36,8 +36,7 @@ enum Protocol {
 
 use Protocol::{Quic, Tcp, Udp};
 
-/// Supplies frames of all flows in turn, `gives` at a time, and discards the frames that it
-/// receives.
+/// Supplies frames of all flows in turn, and discards the frames that it receives.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -88,7 +87,6 @@ impl Port for Source {
     }
 }
 
-/// A gateway with telemetry, and a stream of frames through it.
 struct Stream {
     datapath: Datapath,
     observer: Observer,
@@ -139,7 +137,7 @@ const LOADS: [Load; 10] = [
     (64, 0.9, Quic),
     (1518, 0.9, Quic),
 ];
-/// Batches that fill the buffer and the tables before measuring starts.
+/// Batches to fill the buffer and the tables.
 const WARM_UP: u64 = 2_000;
 const BATCHES: u64 = 2_000;
 const ROUNDS: usize = 41;

@@ -53,8 +53,7 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // Class a gets 400 first. Class b gets its ceiling of 100. Unclaimed and a share the other
-        // 500 bit/s: 250 each.
+        // Class a gets 400 first, and b its ceiling. Unclaimed and a share the other 500 bit/s.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

@@ -282,7 +282,7 @@ mod tests {
     const ANN: &str = "ann,10.0.0.1,gold,1,no,,10 Mbit/s,";
     const BOB: &str = "bob,10.0.0.2,silver,1,no,5 Mbit/s,20 Mbit/s,30 Mbit/s for 2 s";
     const ROOT: &str = "zoe,10.0.1.0/24,,1,no,,,";
-    /// Rows that are never removed, so no class above them becomes a leaf.
+    /// Rows that are never removed, so their classes never become leaves.
     const OTHERS: &str = "eve,10.0.2.1,gold,1,no,,,\nmax,10.0.2.2,silver,1,no,,,\n";
 
     #[test]
@@ -364,8 +364,7 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // A removed subscriber's leaf stays until another subscriber takes it, so such
-                // leaves are not compared.
+                // The leaf of a removed subscriber stays until another takes it.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

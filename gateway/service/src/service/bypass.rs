@@ -142,9 +142,8 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// Returns the bypass detected in one second by an `af-packet` gateway of 20 Mbit/s in each
-    /// direction. Of the downloads, `own` Mbit/s pass through the gateway and `by` Mbit/s bypass
-    /// it.
+    /// The bypass that a gateway of 20 Mbit/s detects. Of the downloads, `own` Mbit/s pass through
+    /// it and `by` Mbit/s bypass it.
     fn seen(own: u64, by: u64, change: impl FnOnce(&mut Look)) -> [f64; 2] {
         let ways = [WayCounted { rate_bps: 20_000_000, ..WayCounted::default() }; 2];
         let zero = Counted { bytes: [0; 2], packets: [0; 2] };

@@ -346,13 +346,11 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
-    // If the file lists the subscribers in another order, they have other numbers in the
-    // discipline.
+    // Subscribers in another order have other numbers in the discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
-    // A changed VLAN or suspension does not change the tree. A changed class or a new subscriber
-    // changes the tree.
+    // The tree depends on classes and subscribers, but not on a VLAN or a suspension.
     for (edited, is_edit) in [
         ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
         ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
@@ -461,8 +459,7 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Both flows offer equal bytes: flow 1 in long packets, flow 2 in short packets. Returns flow
-    // 2's sent bytes / flow 1's.
+    // Two flows offer equal bytes, in long and in short packets. Returns sent bytes, short / long.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;

@@ -58,7 +58,7 @@ fn through(datapath: &mut Datapath, mut arrivals: Vec<Arrival>, is_upload: bool)
 
 const MS: u64 = 1_000_000;
 
-/// The rate of each key that `of` returns, in Mbit/s of frames.
+/// In Mbit/s of frames.
 fn rates<N: Ord>(sent: &[Departure], [from, until]: [u64; 2], of: fn(&[u8]) -> N) -> BTreeMap<N, f64> {
     let mut rates = BTreeMap::new();
     for departure in sent.iter().filter(|departure| (from..until).contains(&departure.at.ns())) {
@@ -202,7 +202,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
-            // Each flow offers 400 Mbit/s, so the full buffer refuses some 40 % of packets.
+            // Each flow offers 400 Mbit/s, so the buffer stays full.
             arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
         }
         let sent = through(&mut datapath, arrivals, false);
@@ -210,7 +210,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let port = |departure: &Departure| departure.frame[35];
         let changes = steady.windows(2).filter(|pair| port(&pair[0]) != port(&pair[1])).count();
         let train = steady.len() as f64 / changes.max(1) as f64;
-        // Each flow sends about 20 packets in a row. The bound is half.
+        // A flow sends about 20 packets in a row.
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
@@ -293,7 +293,7 @@ fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // One packet more in 1.5 s is at most 0.8 % of a host's rate, so 2 % is allowed.
+            // One packet in 1.5 s is at most 0.8 % of a host's rate.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Integration tests of the service. They are one binary, since each binary links all crates again.
+//! Integration tests of the service. They are one binary, so that all crates are linked only once.
 
 mod config;
 mod hosts;

@@ -63,7 +63,6 @@ struct Source {
     len: u32,
 }
 
-/// Returns the drops, and the bytes sent by class.
 fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
     let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
     let mut count = |service: Option<Service>| {
@@ -156,7 +155,6 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
     let bits = u64::from(DATAGRAM) * 8;
     // `greedy` has a plan of 200 Mbit/s and offers 800 Mbit/s. Unclaimed packets offer 2 Gbit/s.
-    // `bursty` and `quiet` send little.
     let sources = [
         of(greedy, 10, 10 * bits * 1000 / 800),
         of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
@@ -176,7 +174,7 @@ fn the_backlog_of_all_leaves_is_bounded_and_shared_by_greedy_ones() {
     let classes: Vec<u32> = (0..100).map(|n| number(&config, &format!("s{n}"))).collect();
     let (few, quiet) = (classes.clone(), number(&config, "s500"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A hundred subscribers take turns, and together offer 3 Gbit/s.
+    // Together, the hundred subscribers offer 3 Gbit/s.
     let flood = Source {
         class: Box::new(move |n| few[n as usize % few.len()]),
         burst: 1,
@@ -210,8 +208,7 @@ fn thousands_of_alternating_senders_are_forgotten_without_packet_loss() {
     assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
 }
 
-/// The numbers of marks and drops when three flows together offer 4/3 of the link's rate, in
-/// ECN-capable packets.
+/// The marks and drops of three ECN-capable flows that offer 4/3 of the link's rate.
 fn marks(discipline: &str, more: &str) -> (u32, u32) {
     #[derive(Default)]
     struct Counts(u32, u32);

@@ -530,8 +530,7 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // The same bytes after a head with a valid authenticator, so the attributes are read
-            // too.
+            // With a valid authenticator, the attributes are read too.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -1,7 +1,7 @@
-//! Tests of the documents. They run the commands of every page, unless the page gives a reason not
-//! to, and compare the output with the page.
+//! Tests of the documents: the commands of every page run, unless a mark exempts them, and their
+//! output is compared with the page.
 //!
-//! docs/how-to/write-a-page.md explains how to mark a page.
+//! docs/how-to/write-a-page.md explains the marks.
 
 mod page;
 mod sandbox;
@@ -17,7 +17,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// The pages, without the files that programs create.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -122,7 +121,7 @@ fn code_in_a_page_is_fenced_and_names_its_language() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Is the page about past versions, whose commands may no longer exist?
+/// The commands of past versions may no longer exist.
 fn is_of_the_past(page: &Page) -> bool {
     page.path == "CHANGELOG.md"
 }
@@ -140,8 +139,7 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The error in `command`, if any. `--help` makes the program do nothing. Words after `--`, which a
-/// shell would run, are ignored.
+/// `--help` makes the program do nothing. Words after `--`, which a shell would run, are ignored.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

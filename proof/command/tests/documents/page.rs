@@ -21,11 +21,10 @@ pub(crate) struct Typed {
 }
 
 pub(crate) struct Block {
-    /// The first line of the block, counted from 1.
+    /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) run: Run,
     pub(crate) code: String,
-    /// The block `output` that follows, if any.
     pub(crate) output: Option<Output>,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct Output {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// The block is run if all these programs are available. `root` means root's rights.
+    /// Runs if all these programs are available. `root` means root's rights.
     With(Vec<String>),
     /// Never.
     No,
@@ -142,7 +141,7 @@ impl Page {
         }
     }
 
-    /// The page, with each output replaced by the printed text. An output with `…` is unchanged.
+    /// The page with the printed outputs. An output with `…` is unchanged.
     pub(crate) fn renewed(&self, blocks: &[&Block], printed: &[String]) -> String {
         let mut text = self.text.clone();
         for (block, printed) in blocks.iter().zip(printed) {
@@ -175,7 +174,7 @@ fn commands(code: &str) -> Vec<String> {
     code.replace("\\\n", " ").lines().map(str::to_owned).collect()
 }
 
-/// The words of a command, without `sudo`, comments and pipes, if it is one of this project.
+/// The words of a command of this project, without `sudo`, comments and pipes.
 fn typed(line: usize, code: &str) -> Option<Typed> {
     let mut words = Vec::new();
     let (mut word, mut quote, mut is_word) = (String::new(), None, false);

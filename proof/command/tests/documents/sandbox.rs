@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folders that are copied, since a page may write to them. Everything else is linked.
+/// A page may write to these folders. Everything else is linked.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
 /// The folder of the programs and examples that `make prove` builds.
@@ -26,8 +26,8 @@ const SKIPPED: i32 = 77;
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// A script `cargo`. Its `run -p NAME -- ARGUMENTS` runs the program that the real cargo built for
-/// that crate's tests. Building would take minutes.
+/// The script's `run -p NAME -- ARGUMENTS` runs the program that was built for the tests, since
+/// another build takes minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3
@@ -52,11 +52,9 @@ pub(crate) struct Sandbox {
 }
 
 pub(crate) enum Ended {
-    /// The output of each block.
     Printed(Vec<String>),
-    /// The number of the block in which a command failed, from 0, and the output.
+    /// The number of the failed block, from 0, and the output.
     Failed(usize, String),
-    /// The reason why the blocks cannot run on this machine.
     Skipped(String),
 }
 
@@ -90,8 +88,7 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// Runs `blocks` in turn. With `is_apart`, the shell has its own network, mount and process
-    /// namespaces.
+    /// With `is_apart`, the shell has its own network, mount and process namespaces.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();
         if is_apart {

@@ -299,8 +299,7 @@ mod tests {
 
     #[test]
     fn chance_matches_random_draws_and_shrinks_with_time() {
-        // A link of 50 Mbit/s sends 13 000 packets in 3.2 s. One class has 0.375 of the packets,
-        // and another has 0.125.
+        // A link of 50 Mbit/s sends 13 000 packets in 3.2 s.
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
         let judged = |seconds: u64| {

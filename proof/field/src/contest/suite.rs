@@ -316,8 +316,8 @@ mod tests {
     fn a_ping_waits_for_the_buffer_or_one_turn_of_each_flow() {
         let most = |name| promise(name, Measure::PingP95Ms).0.max;
         assert!((most("faba/reno-10") - 75.0).abs() < 1e-6);
-        // One packet per flow: 10 × 1538 B at 50 Mbit/s take 2.46 ms, and 20 × 1538 B at 20 Mbit/s
-        // take 12.30 ms. The path and the allowance add 15 ms.
+        // 10 × 1538 B take 2.46 ms at 50 Mbit/s, and 20 take 12.30 ms at 20 Mbit/s. The path and
+        // the allowance add 15 ms.
         assert!((most("drr+lqd/reno-10") - 17.46).abs() < 0.01);
         assert!((most("drr+lqd/both-ways-10") - 27.30).abs() < 0.01);
     }

@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn each_class_reaches_the_receivers_through_its_delay() {
-        // The test has a separate thread, since it changes that thread's network namespace.
+        // The test changes the network namespace of its thread.
         let done = thread::spawn(|| {
             let contest = contest();
             match build(&contest) {
@@ -201,7 +201,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Retries the ping, since a kernel may need up to a second to notice the carrier and send.
+    /// A kernel may need up to a second to notice the carrier.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

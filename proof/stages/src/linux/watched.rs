@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn frame(port: u16, number: u16) -> Vec<u8> {
-        // The headers are Ethernet, IPv4 (ECT(0), 28 bytes, UDP), and UDP.
+        // Ethernet, IPv4 (ECT(0), 28 bytes, UDP), and UDP.
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);

@@ -18,8 +18,7 @@ pub(super) fn its_own_disciplines_share_as_ours_do() {
         let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!(sent, record.links[0].packets_in, "each packet is of a flow");
         if discipline == "tail-drop" {
-            // The last of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s =
-            // 344 ms.
+            // A full queue of 780 packets of 552 B takes 344 ms at 10 Mbit/s.
             let sojourn = record.links[0].sojourn.as_ref().expect("it is measured");
             assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p99_s < 0.36, "{sojourn:?}");
             assert!(record.links[0].backlog.max_packets <= Some(781), "{:?}", record.links[0].backlog);
@@ -47,7 +46,6 @@ pub(super) fn what_it_cannot_run_is_named() {
     };
     let faba = why("disciplines=['faba']").expect("Linux has none");
     assert!(faba.contains("`faba`, with its parameters; allowed: a discipline that Linux has"), "{faba}");
-    // Many kernels have PIE. If this kernel lacks it, `can_run` reports the failure of `tc`.
     match why("disciplines=['pie']") {
         Some(pie) => {
             assert!(pie.contains("`tc qdisc add ") && pie.contains("` failed ("), "{pie}");

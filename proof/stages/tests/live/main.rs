@@ -1,6 +1,5 @@
-//! Real contests on this machine's kernel. This file needs its own `main`, since labs start the
-//! program again as helpers. If network namespaces are refused, the program reports this
-//! prominently and passes.
+//! Real contests on this machine's kernel. Labs start the program again as helpers, so it has a
+//! `main`. If namespaces are refused, it reports this and passes.
 
 mod gateway;
 mod kernel;
@@ -25,8 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program run a contest until it is killed. The next argument names
-/// the stage.
+/// With this argument and a stage, the program runs a contest until it is killed.
 const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
@@ -96,7 +94,7 @@ fn main() -> ExitCode {
 static NEVER: AtomicBool = AtomicBool::new(false);
 const LAB: &Lab = &Lab { congestion_control: None };
 
-/// A contest like the demo's, with the settings `set`.
+/// A contest like the demo's.
 fn contest(discipline: &str, set: &[&str]) -> Scenario {
     let text = format!(
         "format = 2\nname = \"live\"\nduration = \"6 s\"\nseeds = 1\ndisciplines = [\"{discipline}\"]\n\
@@ -110,7 +108,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
 
 const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
 
-/// A contest of half a second, to find out whether contests can run.
+/// Short, since it only shows whether contests can run.
 fn short(discipline: &str, seed: u64) -> Scenario {
     contest(
         discipline,
@@ -136,30 +134,29 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // If other programs take the machine's processors, the machine is the bottleneck. So the
-    // contest is repeated up to twice.
+    // Other programs may make the processors the bottleneck, so the contest is repeated up to
+    // twice.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
     record
 }
 
-/// Checks what holds under any discipline. If `is_exact`, the flows' drops must sum exactly to the
-/// link's. Otherwise, each flow's interpolated count is rounded.
+/// Checks what holds under any discipline. Unless `is_exact`, the drops of flows are interpolated
+/// and rounded.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
     let names: BTreeSet<_> = record.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names.len(), scenario.spec().flow.iter().map(|flow| flow.count() as usize).sum::<usize>());
     let drops: u64 = link.drops.values().sum();
-    // `difference` is the change of the queue's length, at most the longest queue.
+    // The difference is the change of the queue's length.
     let difference =
         (link.packets_in.cast_signed() - link.packets_out.cast_signed() - drops.cast_signed()).unsigned_abs();
     let most_waiting = link.backlog.max_packets.expect("it is measured");
     assert!(difference <= most_waiting + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    // With an MTU of 1280 bytes or more, the hosts' kernels also send IPv6, which may be dropped
-    // too.
+    // From an MTU of 1280 bytes, kernels also send IPv6, which may be dropped.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
     // Each flow's count is off by at most 0.5 + 0.5 packets.
@@ -175,9 +172,8 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// In eight seconds, shares are still far from their means. Over 400 simulated seeds, FABA gives
-/// the selfish flow 1.29 to 2.00 fair shares, and a Jain index of at least 0.82. Tail-drop gives it
-/// 4.69 to 4.98 fair shares, and an index of at most 0.38.
+/// In 8 s, over 400 simulated seeds, FABA gives the selfish flow 1.29 to 2.00 fair shares and a
+/// Jain index of at least 0.82. Tail-drop gives 4.69 to 4.98 and at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -396,7 +392,6 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
 }
 
-/// Waits for up to five seconds until `is_so`, since the machine may be busy with other tests.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..500 {
         if is_so() {
@@ -407,7 +402,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     panic!("waited 5 s in vain until {what}");
 }
 
-/// Fields 3 (state) and 4 (parent) of `/proc/<pid>/stat`, which follow the name in parentheses.
+/// The fields follow the name, which is in parentheses.
 fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

@@ -15,12 +15,11 @@ const SPELLS: [(f64, f64); 3] = [(1.0, 3.0), (3.0, 5.0), (5.0, 7.0)];
 /// The mean rate of the link in each period, bit/s.
 const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 
-/// The minimum utilization of a link that is always busy. A packet may be a few milliseconds late
-/// at either end of the measurement.
+/// The minimum utilization of a busy link. A packet may be a few milliseconds late at either end of
+/// the measurement.
 const FULL: f64 = 0.98;
 
-/// A contest with the link setting `law`. A flood of datagrams keeps the link busy, whatever TCP
-/// does.
+/// A flood of datagrams keeps the link busy, whatever TCP does.
 fn changing(law: &str, (from, to): (f64, f64)) -> Scenario {
     let [duration, warm_up] = [("duration", to), ("warm_up", from)].map(|(key, s)| format!("{key}={s} s"));
     let flood = "flow.udp.source.cbr.rate=30 Mbit/s";
@@ -34,8 +33,7 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     full(|| (held(), ())).0
 }
 
-/// Repeats a contest up to twice until the link is full, since other programs may make processors
-/// the bottleneck.
+/// Repeats a contest up to twice, since other programs may make processors the bottleneck.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -69,8 +67,8 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms after a change, packets arrive at the previous rate, 5 Mbit/s higher: 16 ms × 5
-        // Mbit/s / 2 s = 40 kbit/s. One packet adds 4416 bits / 2 s = 2.2 kbit/s.
+        // For 16 ms after a change, packets arrive at the old rate, 5 Mbit/s higher: 40 kbit/s over
+        // 2 s. One packet adds 2.2 kbit/s.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {

@@ -8,7 +8,7 @@ use fairwire_stages::gateway::Gateway;
 use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
 
-/// Samples taken ten times a second, with their times. The key is kind, name, measure and unit.
+/// Samples with their times. The key is kind, name, measure and unit.
 #[derive(Default)]
 pub(super) struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
 
@@ -67,7 +67,7 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     assert!(is_filled && backlog.iter().all(|(_, packets)| *packets <= 780.0), "{stage}: {backlog:?}");
     let bytes = sampled.of("link bottleneck backlog B");
     assert!(bytes.iter().any(|(_, bytes)| *bytes > 390.0 * 100.0), "{stage}: {bytes:?}");
-    // The measurement covers the entire run, so the record and the samples have the same drops.
+    // The record and the samples both cover the entire run.
     let drops: u64 = record.links[0].drops.values().sum();
     let of_link = sampled.of("link bottleneck drops packets");
     let link = sampled.sum("link bottleneck drops packets");
@@ -83,8 +83,7 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");
-    // The departures cannot exceed the link's capacity of 10 Mbit/s. The tolerance is for a stage
-    // that answers late.
+    // The link carries 10 Mbit/s. The tolerance is for a stage that answers late.
     let egress = |at: usize| {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")
@@ -92,8 +91,7 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let late: Vec<f64> = (backlog.len() / 2..backlog.len() - 1).map(egress).collect();
     let mean = late.iter().sum::<f64>() / late.len() as f64;
     assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
-    // On a busy machine a sample may be late, and contain bytes of the next interval. So the sum of
-    // five samples is checked.
+    // A late sample may contain bytes of the next interval, so five samples are summed.
     let rows = sampled.of("group tcp egress bit/s");
     assert!(late.windows(5).all(|five| five.iter().sum::<f64>() < 5.0 * 12e6), "{stage}: {rows:?}");
 }

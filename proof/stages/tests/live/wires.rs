@@ -8,8 +8,7 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::linux::Linux;
 
-/// A contest with datagrams that never queue: 1000 a second for three seconds, of which the last
-/// two are measured.
+/// A contest with datagrams that never queue: 1000 a second for two measured seconds.
 fn datagrams(impair: &str) -> Scenario {
     contest(
         "tail-drop",
@@ -33,8 +32,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// Wires of all stages use the same random streams, but for different numbers of packets. So the
-/// fractions lost and duplicated are compared.
+/// Wires of all stages use the same random streams for different numbers of packets, so fractions
+/// are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {
@@ -42,12 +41,11 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Single losses take 2 %, and bursts 0.02 / (0.02 + 0.3) = 1/16 of the rest: 0.02 + 0.98 /
-        // 16 = 0.081. The tolerance is 4 standard deviations of under 1.2 %.
+        // Single losses take 2 %, and bursts take 0.02 / 0.32 of the rest. The tolerance is 4
+        // standard deviations of under 1.2 %.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
-        // A tenth of the packets that arrive are duplicated. The tolerance is 4 standard deviations
-        // of 0.7 %.
+        // The tolerance is 4 standard deviations of 0.7 %.
         let twice = wire.duplicated as f64 / (sent - wire.lost as f64);
         assert!((twice - 0.1).abs() < 0.028, "{}: {twice}", stage.name());
     }
@@ -62,8 +60,7 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // The bursts take 0.05 / (0.05 + 0.5) = 1/11 of the packets. The tolerance is 4 standard
-    // deviations of 1.1 %.
+    // Bursts take 0.05 / 0.55 of the packets. The tolerance is 4 standard deviations of 1.1 %.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
     assert!((late - 0.2).abs() < 0.036, "{late}"); // the standard deviation is 0.9 %

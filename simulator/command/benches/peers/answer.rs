@@ -43,7 +43,6 @@ impl Dialect {
     }
 }
 
-/// fairwire's JSON report. Other fields, such as the flows, are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

@@ -27,8 +27,7 @@ pub(crate) struct Case {
     pub in_ns3: Option<InNs3>,
 }
 
-/// The reduced case that ns-3 simulates. It is shorter, because ns-3 is slow. The flows share pairs
-/// of hosts, because ns-3 simulates that layout faster.
+/// A shorter case, because ns-3 is slow. The flows share pairs of hosts, which is faster in ns-3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
     /// The number of pairs of hosts; 0 for one pair per flow.
@@ -45,8 +44,8 @@ const IN_NS3: [(&str, InNs3); 3] = [
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Cases only for fairwire. The first five have 1 Mbit/s per flow. The last two have the link of
-/// `ladder-100000`, with a million flows and with a thousand.
+/// Cases only for fairwire. The first five have 1 Mbit/s per flow; the last two have the link of
+/// `ladder-100000`.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 

@@ -1,8 +1,7 @@
 //! The CPU time and peak memory of one child process, from the kernel.
 //!
-//! For *all* children that a process has waited for, the kernel reports the sum of their CPU times
-//! and the maximum of their memory. Each program therefore runs under another instance of this
-//! benchmark, which waits for no other program.
+//! The kernel reports the total CPU time and the maximum memory of all waited-for children. Each
+//! program therefore runs under a separate instance of this benchmark.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -12,7 +11,6 @@ use std::process::{Command, Stdio};
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// The hidden subcommand that runs one program and reports its cost.
 pub(crate) const MEASURE: &str = "measure";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,7 +39,6 @@ pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Fai
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Runs `command` to its end as the only child of this process, and prints a [`Took`] as JSON.
 pub(crate) fn measure_and_print(command: &[String], dialect: Dialect) -> Result<(), Failure> {
     let output = Command::new(&command[0]).args(&command[1..]).output()?;
     if !output.status.success() {

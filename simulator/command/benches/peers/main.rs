@@ -170,7 +170,6 @@ fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     Ok(rows.map(|(case, runs)| Row::new(&Contestant::Fairwire, case, runs, None)).collect())
 }
 
-/// CPU seconds of each run of [`SET_UP`].
 fn set_up(rounds: u32, root: &Path) -> Result<Vec<f64>, Failure> {
     let case = Case::read(SET_UP, root)?;
     let one = |_| Ok(slower_of_two(&case, root)?.cpu_s);

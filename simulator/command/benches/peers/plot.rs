@@ -48,7 +48,7 @@ pub(crate) fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The points of a simulator's line: for each case, the number of flows and the speed.
+/// For each case, the number of flows and the speed.
 fn points(record: &Value, simulator: &str) -> Result<Vec<(f64, f64)>, Failure> {
     let rows: Vec<Row> = if simulator == "fairwire" {
         let ladder = record.get("ladder").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -48,7 +48,7 @@ impl Spread {
 }
 
 impl Row {
-    /// The statistics of one or more `runs`. `ours` are fairwire's runs in the same rounds.
+    /// `runs` is not empty. `ours` are fairwire's runs in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -98,7 +98,6 @@ impl Row {
     }
 }
 
-/// The rows of all measurements.
 #[derive(Default)]
 pub(crate) struct Report {
     /// The compared cases.
@@ -180,8 +179,6 @@ impl Report {
         self.compared.get(case)?.iter().find(|row| row.simulator == simulator)
     }
 
-    /// Finds cases in which fairwire and ns-2 did not simulate the same thing, so that speeds are
-    /// not comparable.
     fn different_work(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for case in self.compared.keys() {
@@ -197,8 +194,7 @@ impl Report {
         broken
     }
 
-    /// Checks the memory per flow and the cost per packet with a million flows. The cost is
-    /// compared with the cheaper case of a thousand flows.
+    /// The cost per packet with a million flows is compared with the cheaper case of a thousand.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };
@@ -216,7 +212,7 @@ impl Report {
         broken
     }
 
-    /// Updates the record at `path`. Unmeasured entries stay unchanged.
+    /// Unmeasured entries of the record stay unchanged.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

@@ -129,7 +129,7 @@ fn of(name: &str, meta: &Json) -> Option<Of> {
 mod tests {
     use super::*;
 
-    /// A file as flent 2 writes it; some series have units, and others do not.
+    /// A file as flent 2 writes it.
     const FILE: &str = r#"{
         "version": 4,
         "metadata": { "NAME": "rrul", "TITLE": "at home", "SERIES_META": { "TCP upload::1": { "UNITS": "Mbits/s" } } },

@@ -84,7 +84,6 @@ mod tests {
 
     const EVERY: Duration = Duration::from_ms(100);
 
-    /// A run with these groups, sampled every 100 ms on a link of 4 Mbit/s.
     fn sampled(discipline: &str, stage: &str, groups: &[(&str, Vec<f64>)]) -> Sampled {
         let mut run = Sampled::new(discipline, stage, 1, EVERY.secs());
         for at in 0..groups[0].1.len() {
@@ -107,7 +106,7 @@ mod tests {
         let of = |name| sampled(name, "", &[("tcp", vec![1e6; 5000]), ("a<b", vec![2e6; 5000])]);
         let picture = svg(&[of("red"), of("red"), of("faba")], Time::ZERO);
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // The common legend and both panels each draw two lines with this class, one per group.
+        // The legend and both panels have a line per group.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains("a&lt;b") && !picture.contains("a<b"));
     }
@@ -118,14 +117,13 @@ mod tests {
         let picture = svg(&[of("sim"), of("lab")], Time::ZERO);
         assert!(picture.contains(">red: tcp<") && picture.contains(">red: udp<"), "{picture}");
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // The common legend and both panels each draw two lines with this class, one per stage.
+        // The legend and both panels have a line per stage.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains(">sim<") && picture.contains(">lab<"));
     }
 
     #[test]
     fn the_axis_fits_the_measurements_and_the_rate_of_the_link_is_a_line() {
-        // 200 Mbit/s in the first second, then 3 Mbit/s, on a link of 4 Mbit/s.
         let values = (0..100).map(|at| if at < 10 { 200e6 } else { 3e6 }).collect();
         let run = [sampled("red", "", &[("tcp", values)])];
         let after = |ms| svg(&run, Time::ZERO + Duration::from_ms(ms));

@@ -162,8 +162,7 @@ mod tests {
     fn each_size_has_percentiles_of_times_and_slowdowns_for_each_discipline() {
         let text = text(&report(), usize::MAX);
         let rows = |part: &str| text.lines().filter(|line| line.contains(part)).count();
-        // Times have four rows per discipline: all transfers, two sizes and pages. Slowdowns have
-        // three, because pages have none.
+        // All transfers, two sizes and pages have times. Pages have no slowdowns.
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");

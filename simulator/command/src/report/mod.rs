@@ -40,8 +40,8 @@ pub(crate) struct Destination<'a> {
 }
 
 impl Destination<'_> {
-    /// Writes the folder, calls `judge`, then prints. If printing fails, the files and the verdict
-    /// remain. If writing files fails, the results are still printed.
+    /// Writes the folder, calls `judge`, then prints. Each step is taken even if an earlier one
+    /// fails.
     pub(crate) fn take<J>(
         &self,
         report: &Report,

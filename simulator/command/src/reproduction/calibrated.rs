@@ -153,8 +153,7 @@ mod tests {
             rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
         );
         assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
-        // Four claims have no row. One of table 1 and one of figure 4 hold; the other two cannot be
-        // tested.
+        // One claim of table 1 and one of figure 4 hold and have no row.
         assert!(
             text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
             "{text}"

@@ -43,8 +43,7 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit` with `panels`. It contains the title and conditions if it is a separate
-/// file. A page has them as text.
+/// A separate file contains the title and conditions. A page has them as text.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {

@@ -34,11 +34,11 @@ struct Past {
     backlog_packets: VecDeque<u64>,
     wait_us: VecDeque<u64>,
     lost: VecDeque<u64>,
-    /// The packets dropped, marked and lost up to the previous view; `None` before the first view.
+    /// The packets dropped, marked and lost up to the previous view.
     total: Option<u64>,
 }
 
-/// The number of values kept, one per column of the terminal.
+/// One value per column of the terminal.
 const KEPT: usize = 512;
 
 impl Scene {

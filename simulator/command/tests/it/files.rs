@@ -80,8 +80,7 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
     refused(&["run", &empty.display().to_string()], "has no scenario");
 }
 
-/// Three scenario files. Real senders can run only the first; the third requires agreement of
-/// stages in `[[agree]]`.
+/// Real senders can run only the first of three files. The third has `[[agree]]`.
 fn partly_for_real_senders() -> Contest {
     let contest = folder();
     std::fs::remove_file(contest.path("b.toml")).expect("it is there");

@@ -46,7 +46,7 @@ on = [["1 s", "5 s"], ["8 s", "10 s"]]
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 "#;
 
-/// The data file of a run, and the throughput of each flow in the run's report, in Mbit/s.
+/// The data file of a run, and the throughput of each flow in Mbit/s.
 fn written(contest: &Contest, name: &str) -> (String, BTreeMap<String, f64>) {
     let path = contest.path(name).display().to_string();
     let output = run(&["run", &contest.file(), "--flent", &path, "--format", "json"]);

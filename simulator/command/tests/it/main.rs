@@ -1,5 +1,4 @@
-//! Integration tests of the command. They are one binary, because several would all be linked with
-//! the entire command.
+//! Integration tests of the command, in one binary, so the command is linked only once.
 
 mod common;
 mod exercises;

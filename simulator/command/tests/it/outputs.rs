@@ -1,5 +1,4 @@
-//! A run's outputs in addition to the report. Values are compared with calculations by hand, and
-//! files are read by an independent reader.
+//! Outputs of a run in addition to the report, checked by calculation and by an independent reader.
 
 use crate::common;
 
@@ -9,10 +8,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// The only source on the link sends 1000 bytes every millisecond.
-///
-/// Transmission takes 0.1 ms on each of two access links, and 1 ms on the shared link. Propagation
-/// takes 1, 1 and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
+/// The only source sends 1000 bytes every millisecond. The access links take 1.1 ms before and 1.1
+/// ms after the shared link, which takes 6 ms. So packet n, counted from 0, is delivered at (n +
+/// 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -71,7 +69,7 @@ fn each_row_of_a_series_covers_the_time_since_the_previous_sample() {
     assert_eq!(of("group,udp,egress,bit/s")[1], "tail-drop,1,0.020000000,group,udp,egress,bit/s,8000000");
     let throughput = of("group,udp,throughput,bit/s");
     assert_eq!(throughput.len(), 10);
-    // Two packets (16 000 bits) are delivered in the first 10 ms, and ten in each later interval.
+    // Two packets are delivered in the first 10 ms.
     assert_eq!(throughput[0], "tail-drop,1,0.010000000,group,udp,throughput,bit/s,1600000");
     assert_eq!(throughput[1], "tail-drop,1,0.020000000,group,udp,throughput,bit/s,8000000");
     assert_eq!(throughput[9], "tail-drop,1,0.100000000,group,udp,throughput,bit/s,8000000");
@@ -253,8 +251,7 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet counts when its transmission starts. So 50 ms may contain one more packet: 552 B /
-    // 50 ms = 88 320 bit/s.
+    // The start of a transmission counts, so 50 ms may contain one more packet of 552 B.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -331,7 +328,6 @@ fn a_trace_has_each_packet_with_its_place_and_time() {
     let of = |interface: &str| -> Vec<u64> {
         frames.iter().filter(|frame| frame.interface == interface).map(|frame| frame.at).collect()
     };
-    // Packet n arrives at (n + 1.1) ms and is delivered at (n + 8.2) ms. The run ends at 100 ms.
     assert_eq!(of("bottleneck in"), (0..99).map(|n| n * 1_000_000 + 1_100_000).collect::<Vec<_>>());
     assert_eq!(of("bottleneck out"), of("bottleneck in"), "nothing waits");
     assert_eq!(of("delivered"), (0..92).map(|n| n * 1_000_000 + 8_200_000).collect::<Vec<_>>());
@@ -495,8 +491,8 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
     assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
     assert_eq!(delays[0]["mean_s"], 0.0);
-    // Packets 12 to 91 are delivered after the warm-up of 20 ms, and each takes 8.2 ms. The
-    // histogram gives percentiles to within 0.4 %, but the maximum exactly.
+    // Packets 12 to 91 are delivered after the warm-up. The histogram gives percentiles to within
+    // 0.4 %, and the maximum exactly.
     assert_eq!(delays[1]["packets"], 80);
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
@@ -590,8 +586,8 @@ fn an_unwritable_output_is_refused_before_the_run() {
 fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. So the second batch of
-    // five samples, which ends at 10 ms, is the last with a lower rate.
+    // Delivery starts at 8.2 ms, so the batch of five samples until 10 ms is the last with a lower
+    // rate.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))
@@ -608,7 +604,6 @@ fn too_short_a_warm_up_is_reported() {
 fn an_interrupted_command_keeps_only_series_of_finished_runs() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
-    // The first run is short. All 5000 seeds would take too long.
     let mut child = fairwire()
         .args([
             "run",

@@ -1,5 +1,5 @@
-//! Flow records in Parquet equal those in CSV. The Parquet file is read by the library that wrote
-//! it, and by DuckDB or Arrow if Python has them.
+//! Flow records in Parquet equal those in CSV. DuckDB and Arrow read the file too, if Python has
+//! them.
 
 use crate::common::{Contest, SCENARIO, code, run, stderr};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -8,7 +8,6 @@ use fairwire_testing::skipped_for_want_of_a_peer;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// The columns of a file by name, each value in CSV form.
 pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     let reader = SerializedFileReader::new(File::open(path).expect("it was written")).expect("a table");
     let fields = reader.metadata().file_metadata().schema().get_fields().iter();

@@ -83,7 +83,7 @@ impl Studies {
         self.command().args(&args).output().expect("the binary starts")
     }
 
-    /// The command with a separate cache, so tests do not share results.
+    /// Tests share no cached results.
     fn command(&self) -> std::process::Command {
         let mut command = fairwire();
         command.env("XDG_CACHE_HOME", self.path("caches"));
@@ -232,8 +232,6 @@ fn verdicts_are_recorded_and_checked_against_the_record() {
 fn an_interrupted_study_reports_finished_exhibits_and_resumes() {
     let studies = Studies::new();
     let made = studies.path("studies/2000-made");
-    // Each run of the second exhibit takes many minutes; the first exhibit's twenty runs take a
-    // second.
     let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
     let long = long.replace("scenario =", "set = [\"duration=1000000 s\"]\nscenario =");
     fs::write(made.join("study.toml"), format!("{STUDY}{long}")).unwrap();

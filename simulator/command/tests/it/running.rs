@@ -132,8 +132,7 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// Options that make a scenario run for minutes. A failed write after the run gives exit code 1, so
-/// another code shows that the command failed before the run.
+/// The scenario runs for minutes. A failed write after it would give exit code 1, not 2.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -172,8 +171,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
     let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
-    // The mount is first tried without fairwire. A failure of fairwire then cannot be mistaken for
-    // a machine that cannot mount.
+    // The first mount is without fairwire. It shows whether the machine can mount.
     let tried = mounting(&mount).map_or_else(
         |error| Err(error.to_string()),
         |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
@@ -240,8 +238,8 @@ fn set_and_choices_change_the_run() {
 
 #[test]
 fn an_interrupted_run_keeps_finished_results() {
-    // 19 998 runs of about 10 ms each take minutes. After two seconds, some runs have finished and
-    // most have not, even on a machine ten times faster or slower.
+    // A run takes about 10 ms. So some but not all of 19 998 runs finish in two seconds, even on a
+    // machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let mut child = fairwire()
@@ -292,8 +290,7 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Each kept file gets the content of the next one. Different results then show that kept files
-    // are used.
+    // Results that change with the exchanged files show that kept files are used.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -337,8 +334,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // Each file gets the samples of another run. A different series then shows that kept files are
-    // used.
+    // A series that changes with the exchanged files shows that kept files are used.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {

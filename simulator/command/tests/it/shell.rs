@@ -54,7 +54,6 @@ fn the_exit_code_is_the_commands_own() {
         let Some(output) = shell(args) else { return };
         assert_eq!(code(&output), expected, "{args:?}: {}", stderr(&output));
     }
-    // A shell whose input is empty exits immediately, and so does `fairwire`.
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay"]).env("SHELL", "/bin/sh").stdin(Stdio::null());
     assert_eq!(code(&command.output().expect("the binary starts")), 0);
@@ -211,8 +210,8 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut connection = connections.recv().expect("the command connects");
-    // After one mebibyte, the buffers along the path are full. The test reads no more until
-    // `fairwire` ends, so some data is not delivered.
+    // The test reads only one mebibyte before `fairwire` ends. So the buffers along the path stay
+    // full, and some data is not delivered.
     connection.read_exact(&mut vec![0; 1 << 20]).expect("it has come");
     let status = ended_by_signals(&mut child);
     assert_eq!(status, Some(143), "128 and the number of SIGTERM");
@@ -223,8 +222,8 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
 }
 
-/// Sends SIGTERM until `child` ends, and returns its exit code. A signal is lost if the process has
-/// not handled the previous one yet.
+/// SIGTERM is repeated, because a signal is lost if the process has not handled the previous one
+/// yet.
 fn ended_by_signals(child: &mut Child) -> Option<i32> {
     let until = Instant::now() + Duration::from_secs(8); // less than its own patience
     loop {

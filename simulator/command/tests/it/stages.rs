@@ -3,7 +3,6 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// Changes to the contest of other tests, whose `bulk` and `cbr` flows real senders can run.
 const CHANGES: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop,faba"];
 
 #[test]
@@ -72,7 +71,7 @@ fn the_laboratory_is_compared_with_the_simulator_for_each_group() {
         ["sim", "lab"].iter().all(|stage| picture.contains(&format!(">{stage}<"))),
         "a line for each stage"
     );
-    // In a short contest the stages may differ, and the exit code says so.
+    // The stages may differ in a short contest.
     let differs = judged.iter().any(|one| one["verdict"] == "does not hold");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));
 }

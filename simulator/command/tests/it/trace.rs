@@ -5,8 +5,7 @@ use crate::common;
 use common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A pcap file of UDP over IPv4, from the time in milliseconds, the source port, and the bytes of
-/// each packet.
+/// A pcap file of UDP packets: time in ms, source port, bytes.
 fn capture(packets: &[(u32, u16, u32)]) -> Vec<u8> {
     let mut file = Vec::new();
     file.extend(0xa1b2_c3d4_u32.to_le_bytes());
@@ -44,8 +43,7 @@ fn rates(file: &str, more: &[&str]) -> Value {
 #[test]
 fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
     let contest = Contest::of(SCENARIO);
-    // Flow 1 sends 6 kbit in the first second and 2 kbit in the next. Flow 2 sends 8 kbit in the
-    // first second, and flow 3 sends 1 kbit in the third.
+    // Flow 1 sends 6 kbit and then 2 kbit, flow 2 sends 8 kbit, and flow 3 sends 1 kbit.
     let packets = [(0, 1, 500), (100, 2, 1000), (900, 1, 250), (1500, 1, 250), (2000, 3, 125)];
     let path = file(&contest, &capture(&packets));
     let found = rates(&path, &[]);
@@ -61,7 +59,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
         .map(|p| (p["rate_bps"].as_f64().unwrap(), p["fraction"].as_f64().unwrap()))
         .collect();
     assert_eq!(points, [(1000.0, 1.0), (2000.0, 0.75), (6000.0, 0.5), (8000.0, 0.25)]);
-    // A tenth of the four rates is 0.4 rates, so `share` is 0.4 × 8000 = 3200 of 17 000 bit/s.
+    // A tenth of four rates is 0.4 of the fastest: 3200 of 17 000 bit/s.
     let share = found["share_of_fastest_tenth"].as_f64().unwrap();
     assert!((share - 3200.0 / 17_000.0).abs() < 1e-12, "{share}");
     let halves = rates(&path, &["--interval", "500 ms"]);
@@ -90,16 +88,14 @@ fn our_trace_has_the_flows_of_its_scenario() {
     let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
     assert_eq!(code(&run(&args)), 0);
     let found = rates(&trace, &[]);
-    // Three TCP flows and one of datagrams are at least 4. Traced acknowledgements add up to three
-    // flows.
+    // The scenario has four flows. Acknowledgements in the trace add at most three.
     let flows = found["flows"].as_u64().unwrap();
     assert!((4..=7).contains(&flows), "{flows}");
 }
 
 #[test]
 fn our_trace_has_the_sending_rates_of_its_flows() {
-    // The flow sends 1 Mbit/s over one link. Each packet has a frame on arrival, departure and
-    // delivery.
+    // Each packet has a frame on arrival, departure and delivery.
     let start = SCENARIO.find("[[flow]]").expect("it has flows");
     let flow = r#"[[flow]]
 group = "cbr"

@@ -111,11 +111,8 @@ fn a_page_has_the_bytes_of_its_transfers() {
     assert!(pages > 10, "{pages} pages");
 }
 
-/// `ALONE_S` is 22 ms of propagation, plus 2 × 0.104 ms on access links and 10 × 1.04 ms on the
-/// shared link for the 10 segments of 1040 bytes.
-///
-/// `OPENING_S` is the handshake, one packet of 40 bytes in each direction. Each packet takes 0.048
-/// ms of transmission and 22 ms of propagation.
+/// `ALONE_S` is 22 ms of propagation, 2 × 0.104 ms on access links, and 10 × 1.04 ms on the shared
+/// link. `OPENING_S` is 2 × (22 + 0.048) ms, for a packet of 40 bytes in each direction.
 #[test]
 fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;
@@ -165,8 +162,7 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // Checks that the percentile `key` is within half a bin of the smallest of `values`
-            // that is not below the fraction `part` of them.
+            // The percentile `key` must be within half a bin of the exact one of `values`.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
@@ -192,8 +188,7 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
 
 #[test]
 fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected() {
-    // The first window holds all 10 segments, which take a one-way trip. The handshake takes a
-    // round trip, so the slowdown is 2.35.
+    // The handshake takes a round trip and the data a one-way trip, so the slowdown is 2.35.
     let expect = "\n[[expect]]\nmeasure = \"transfer_slowdown_p99.one.to_10kB\"\nmin = 1.5\nmax = 3.0\n\
                   because = \"the handshake is a round trip more\"\n\
                   [[expect]]\nmeasure = \"transfer_p99_s.one\"\nmin = 0.0\nbecause = \"it takes some time\"\n";
@@ -212,8 +207,6 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
         let at = lines[0].iter().position(|head| *head == name).expect("a column");
         lines[1][at].parse().expect("a number")
     };
-    // Data crosses two links of 80 Mbit/s and 1 ms, and one of 8 Mbit/s and 20 ms. Acknowledgements
-    // of 40 bytes cross the same links in reverse.
     let there = 2.0 * (1040.0 * 8.0 / 80e6 + 1e-3) + 1040.0 * 8.0 / 8e6 + 20e-3;
     let back = 2.0 * (40.0 * 8.0 / 80e6 + 1e-3) + 40.0 * 8.0 / 8e6 + 20e-3;
     assert!((cell("base_rtt_s") - there - back).abs() < 10e-9, "{} {}", cell("base_rtt_s"), there + back);

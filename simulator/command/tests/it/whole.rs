@@ -50,8 +50,7 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Runs `args` in a folder on a disk of `size`. Returns the command's stderr, and the files present
-/// afterwards; `None` if no disk can be mounted.
+/// Returns stderr and the remaining files; `None` if no disk can be mounted.
 fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8>>)> {
     let kept = tempfile::tempdir().expect("a scratch folder");
     let disk = tempfile::tempdir().expect("a scratch folder");

@@ -77,7 +77,6 @@ mod tests {
         let mut progress = Progress::default();
         assert!(!progress.is_over(Left::NOTHING, at(0)));
         assert!(progress.is_over(Left::NOTHING, at(20)));
-        // Waiting is not over while bytes are acknowledged.
         let mut progress = Progress::default();
         for step in 0..100 {
             assert!(!progress.is_over(some(1000 - step), at(9_999 * step)), "{step}");

@@ -263,8 +263,7 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // Each core switch should get 1000 flows. The bounds are 4 standard deviations of a
-        // binomial with p = 1/4 away.
+        // The bounds are 4 standard deviations of a binomial with p = 1/4 around 1000.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

@@ -36,8 +36,7 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // At some ratios of marks, the edge alternately requests a higher and a lower target. So a
-        // target may differ from the fair share by a factor of 1.25.
+        // The edge alternates between a higher and a lower target at some ratios of marks.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -101,8 +100,7 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // `slides` and `tumbles` differ only if packets are marked, so `over` raises the in-profile
-    // traffic above the link's rate.
+    // `over` raises the in-profile traffic above the link's rate, so that packets are marked.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));

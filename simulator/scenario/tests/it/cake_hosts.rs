@@ -49,8 +49,7 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // A measured share is relative to the group's fair share of the link: a tenth for `one`, nine
-    // tenths for `nine`. `part` undoes this.
+    // A measured share is a multiple of the fair share, which is `of` tenths of the link.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)
@@ -58,8 +57,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_with_unresponsive_senders_get_half_each() {
-    // The hosts send 8 and 18 Mbit/s into a link of 10 Mbit/s, so both always have packets. One
-    // quantum is 3e-5 of what the link carries.
+    // Both hosts always have packets: they send 8 and 18 Mbit/s into 10 Mbit/s. A quantum is 3e-5
+    // of the data.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }
@@ -67,8 +66,7 @@ fn hosts_with_unresponsive_senders_get_half_each() {
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
     // Measured: 0.44. Half of the gap to 0.5 arises because CoDel leaves the single flow's queue
-    // empty for some time. The other half goes to the other host's flows, which count as new again
-    // after their queues were empty.
+    // empty for some time. The other half goes to flows of the other host that count as new again.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
@@ -83,17 +81,15 @@ fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
 
 #[test]
 fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
-    // Measured: 0.483. The gap to 0.5 is idle time: even alone on a link of 5 Mbit/s, a TCP flow
-    // leaves 7 % idle.
+    // Measured: 0.483. A TCP flow alone on a link of 5 Mbit/s leaves 7 % idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
 
 #[test]
 fn an_unresponsive_flow_loses_the_share_of_new_tcp_flows() {
-    // Measured: 0.458; the bounds are four standard errors of 0.007 away. As in CAKE, the other
-    // host's new queues are served first, and that host's quantum is divided only by its bulky
-    // queues.
+    // Measured: 0.458. The bounds are four standard errors of 0.007 away. As in CAKE, new queues
+    // are served first and do not divide the quantum of their host.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

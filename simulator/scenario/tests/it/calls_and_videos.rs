@@ -35,14 +35,13 @@ fn measure(run: &RunRecord, name: &str) -> f64 {
 #[test]
 fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
     for (rate, queue_s) in [(50, 0.020), (25, 0.040)] {
-        // At these rates a packet takes at most 0.4 ms to send, so nearly all delay is queueing.
         let flow = call("call", "least = \"5 Mbit/s\", most = \"100 Mbit/s\"");
         let run = run(120, &format!("rate = \"{rate} Mbit/s\""), &flow);
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
         // RFC 8698, equation (5): `queue_s` is 10 ms × 100 Mbit/s / `rate`. NADA uses the minimum
-        // delay of the latest 15 packets, so the mean `sojourn_s` is longer by some packets'
-        // transmission time.
+        // delay of the latest 15 packets. So the mean is longer by some transmission times of at
+        // most 0.4 ms.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }
@@ -65,18 +64,16 @@ fn calls_share_in_proportion_to_priority_times_maximum() {
 fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
     let run = run(3000, "rate = \"2 Mbit/s\"", &video(parameters));
-    // The payload rate is at most 1448/1500 of 2 Mbit/s. A chunk takes 0.5 or 1.6 s. Then the link
-    // is idle for a round trip of 30 ms and a delayed acknowledgement.
+    // A chunk takes 0.5 or 1.6 s. Then the link is idle for a round trip of 30 ms and a delayed
+    // acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // Played and received data differ by the buffer's change since the warm-up. The change is at
-    // most 24 s of 3 Mbit/s, or 1.3 % of the total.
+    // Played and received data differ by at most a buffer: 24 s of 3 Mbit/s, or 1.3 % of the total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // In a cycle, the buffer rises by 21.6 - 9 = 12.6 s with chunks of 1 Mbit/s, and falls by 12.6
-    // s with 3 Mbit/s.
+    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3 Mbit/s.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -93,8 +90,8 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // The buffer runs empty at 118 to 120 s, and the link returns at 160 s: 40 to 42 s later.
-    // Timeouts have doubled since 100 s, so the next retransmission may come 60 s after the return.
+    // The buffer of 18 to 20 s runs empty 40 to 42 s before the link returns. Timeouts double, so
+    // the next retransmission may come 60 s after that return.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);
@@ -102,12 +99,12 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
 
 #[test]
 fn a_video_above_its_link_stalls_after_each_chunk_for_the_excess() {
-    // A chunk is 4 s × 4 Mbit/s = 16 Mbit. The link of 2 Mbit/s takes 8.29 s with headers.
+    // A chunk is 4 s × 4 Mbit/s = 16 Mbit.
     let run = run(440, "rate = \"2 Mbit/s\"", &video("rates = [\"4 Mbit/s\"]"));
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
     let stalls = measure(&run, "stalls.video");
     assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
-    // The tolerance is for the round trip after which the sender knows that a chunk has arrived.
+    // The tolerance is for the round trip after a chunk.
     let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
     // The played bytes of an unfinished chunk are rounded down.

@@ -51,8 +51,7 @@ fn a_measure_exceeds_another_if_the_entire_difference_interval_does() {
     let Some(Estimate { mean, half_width_95: Some(half), .. }) = against.difference else {
         panic!("{against:?}")
     };
-    // `by_hand` is the mean of the differences seed by seed. `half` is their standard error times
-    // t(0.975, 3) = 3.18245.
+    // `half` is the standard error of the differences times t(0.975, 3) = 3.18245.
     let pairs = shares(&report, "fair").into_iter().zip(shares(&report, "tail-drop"));
     let differences: Vec<f64> = pairs.map(|(fair, plain)| fair - plain).collect();
     let by_hand = differences.iter().sum::<f64>() / 4.0;

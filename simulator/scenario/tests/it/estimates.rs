@@ -136,8 +136,7 @@ fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
 fn a_run_is_stopped_while_it_is_set_up() {
     let text = TEXT.replace("count = 3", "count = 20000").replace("2 s", "1 ns");
     let scenario = parse("many.toml", &text, &Overrides::default()).expect("a scenario");
-    // The watcher is called every 1024 flows: 19 times while the network is built and 19 times
-    // while it is set up.
+    // The watcher is called every 1024 flows: 19 times in building and 19 in set-up.
     for at in [1, 19, 20, 38] {
         assert!(stopped(&scenario, at).expect("it can be built"), "call {at}");
     }

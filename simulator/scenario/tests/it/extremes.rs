@@ -152,7 +152,6 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // The largest reported fraction is 1, up to rounding.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 

@@ -75,8 +75,7 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// Floods a link with twice the link's rate, under the discipline `law`. Packets have the codepoint
-/// `ecn`. Returns the fraction of packets dropped, the fraction of the remaining packets marked,
+/// Floods a link at twice its rate. Returns the fraction dropped, the fraction of the rest marked,
 /// and the median wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
@@ -117,8 +116,8 @@ fn an_ecn_capable_flood_fills_the_buffer_of_codel_but_not_pie_or_dualpi2() {
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// Runs `scenarios/ingress.toml` with `count` downloads. Returns the 95th percentile of the waits
-/// in the provider's queue, ms, and the rate of the downloads, Mbit/s.
+/// Returns the 95th percentile of the waits in the provider's queue, ms, and the rate of `count`
+/// downloads, Mbit/s.
 fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
     let text = include_str!("../../../../scenarios/ingress.toml");
     let set = vec![format!("flow.updater.count={count}")];
@@ -196,7 +195,7 @@ fn a_device_queue_behind_a_discipline_adds_delay_beyond_its_control() {
     };
     let wait = |device: &str| waits(&runs(&text(device))[0], "bottleneck").p50_s * 1e3;
     let (without, with) = (wait(""), wait("device = \"100 packets\""));
-    // The device's 100 packets of 1500 B take 120 ms, out of fq-codel's control.
+    // The device's 100 packets of 1500 B take 120 ms.
     assert!(without < 15.0 && (with - 120.0).abs() < 5.0, "{without} {with}");
     for (device, given) in
         [("'64 KiB'", "64 KiB"), ("'65537 packets'", "65537 packets"), ("'0 packets'", "0 packets")]

@@ -10,8 +10,6 @@ fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<()
     let Err(error) = result else { return Ok(()) };
     prop_assert!(!error.to_string().is_empty());
     if let Some(place) = error.location {
-        // The location quotes the user's text, with long lines cut and unprintable characters
-        // replaced.
         let is_cut = place.text.contains('…') && place.text.lines().all(|line| line.len() <= 246);
         let is_escaped = place.text.contains('\u{fffd}');
         prop_assert!(is_cut || is_escaped || texts.contains(&place.text.as_str()));

@@ -175,8 +175,6 @@ fn every_scenario_of_the_repository_is_unchanged_by_rewriting() {
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        // Two notes are expected: one on a trace's mean, one on the hosts of a paper's simulator,
-        // which take no time.
         let is_meant =
             |note: &&String| note.contains("follows a trace") || note.contains("hosts take no time");
         let slips: Vec<_> = first.notes().iter().filter(|note| !is_meant(note)).collect();

@@ -37,8 +37,7 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
-    // Round trips are 60 and 100 ms. The link takes 40 ms of each. The four access delays take a
-    // quarter of the rest each.
+    // The link leaves 20 and 60 ms of the round trips. Each of four access delays takes a quarter.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);
@@ -59,8 +58,7 @@ fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
-    // The TCP flows have round trips of 60 and 100 ms, the UDP flow 80 ms. The mean is 80 ms, so 2
-    // bdp are 160 ms.
+    // The round trips are 60, 80 and 100 ms, so 2 bdp are 160 ms.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);
@@ -116,7 +114,6 @@ fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
     assert_eq!(capacity("{ at = '2 s', down = '1 s' }"), 9e6);
     assert_eq!(capacity("{ at = '2 s', down = '1 s', rate = '5 Mbit/s' }"), 5.5e6);
     assert_eq!(capacity("{ at = '2 s', delay = '50 ms' }"), 10e6);
-    // With a fixed window, throughput is inversely proportional to the round trip.
     let sends = |changes: &str| {
         let set = ["flow.tcp.tcp.window=20", "flow.tcp.rtt=60 ms", "flow.udp.start=9 s", changes];
         run(&read(TEXT, &set)).flows[0].throughput_bps
@@ -128,7 +125,7 @@ fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
 #[test]
 fn a_lossy_outage_does_not_affect_the_queue_and_bad_ones_are_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
-    // UDP, alone on the link, sends 500 packets per second. The outage of 2 s loses 2 × 500 = 1000.
+    // UDP alone sends 500 packets per second, so the outage of 2 s loses 1000.
     let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
     let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
     let lost = out.links[0].wire.expect("a wire that loses").lost;

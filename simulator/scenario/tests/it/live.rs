@@ -184,8 +184,7 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
     assert!(gone < 20, "{gone} of {} packets", seen[19].waiting);
     let sizes = |step: usize| seen[step].left_bytes;
     assert!(sizes(20) > sizes(19) * 9 / 10, "the link goes on: {} after {} bytes", sizes(20), sizes(19));
-    // DRR reduces the flood's share. The share is measured from step 30, because the TCP flows
-    // recover from timeouts first.
+    // The share is measured from step 30, because the TCP flows recover from timeouts first.
     let (udp, all) = (|seen: &Seen| seen.delivered[4], |seen: &Seen| seen.delivered.iter().sum::<u64>());
     let share = |range: std::ops::Range<usize>| {
         let of = |part: &dyn Fn(&Seen) -> u64| seen[range.clone()].iter().map(part).sum::<u64>() as f64;

@@ -1,5 +1,4 @@
-//! Integration tests of scenario files. They form one binary, because each further binary would be
-//! linked with all libraries.
+//! Integration tests of scenario files, in one binary to link the libraries once.
 
 mod aggregates;
 #[path = "../../../../foundation/catalogue/tests/it/bounds.rs"]

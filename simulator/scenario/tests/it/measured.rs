@@ -24,8 +24,8 @@ fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
 }
 
-/// The record of a run, and the delay of each packet of the first flow from its source to its
-/// receiver, ms, in order of arrival.
+/// The record, and the delays of the first flow's packets from source to receiver, ms, in order of
+/// arrival.
 fn run(files: &[(&str, &str)], text: &str) -> (RunRecord, Vec<f64>) {
     let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
@@ -63,7 +63,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // In each of 30 periods, 20 packets are sent during the 200 ms pause and wait: 600 in total.
+    // 20 packets wait in each of 30 pauses.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -93,15 +93,14 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
             text
         })
     };
-    // The round trip is 40 ms, but 80 ms from 10 s to 20 s. From 20 s to 21 s there is an outage.
-    // After 30 s the file repeats.
+    // The file has an outage from 20 s to 21 s, and repeats after 30 s.
     let dish = rows(&|row| {
         if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
     });
     let keys = "rate = \"100 Mbit/s\"\ndelays = \"dish.csv\"";
     let (record, takes) = run(&[("dish.csv", &dish)], &text(keys, ""));
     assert_eq!(record.links[0].wire.expect("it loses").lost, 200);
-    // 3800 of 5800 packets take 20 ms, and 2000 take 40 ms: 26.9 ms on average.
+    // 2000 of 5800 packets take 40 ms, and the others 20 ms.
     assert!((mean(&takes) - 26.906).abs() < 0.05, "{}", mean(&takes));
     assert!(takes.iter().all(|ms| (ms - 20.0).abs() < 0.5 || (ms - 40.0).abs() < 0.5));
     let delays: Vec<u64> = read(&[("dish.csv", &dish)], &text(keys, "[return]"))
@@ -111,7 +110,7 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // With a window of one segment, 60 s hold 60 s / 50 ms = 1200 segments, or 600 at 100 ms.
+    // A window of one segment sends once per round trip.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\
@@ -144,7 +143,6 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
     assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());
     assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
-    // At one packet every 10 ms, packets kept `in_order` wait for earlier ones.
     let [free, in_order] = [true, false].map(|overtakes| self::mean(&jitter(overtakes, 10)));
     assert!((free - 300.0).abs() < 0.5 && in_order > free + 2.0, "{free} {in_order}");
 }

@@ -172,7 +172,7 @@ fn a_late_flow_has_its_share_of_its_active_time() {
         assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
     }
     assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
-    // A late flow counts as on until the end of the run, so a stop at that time changes no packet.
+    // A stop at the end of the run changes no packet.
     let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
     let (stopped, _) = run(&read(&text(60, "drr", &stops)));
     assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));

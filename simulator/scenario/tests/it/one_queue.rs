@@ -1,5 +1,4 @@
-//! The limits of FABA, which shares a single queue by drops. A flow gets less than its share if
-//! something else limits its window, or if the window exceeds its tokens. The figures are in
+//! The limits of FABA, which shares a single queue by drops. The figures are in
 //! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
@@ -39,11 +38,10 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // The four windows hold 60 kB, less than the tokens' 625 kB. So no packet is dropped, and each
-    // flow gets a quarter.
+    // The four windows hold 60 kB, less than the tokens' 625 kB, so no packet is dropped.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // If windows grow until a loss, the single download gets nearly half. Measured: 0.47.
+    // Here the windows grow until a loss. Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -52,15 +50,15 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // Measured over 60 s: `long` is 0.27, `short` 0.49. Four BBR windows hold what the link carries
-    // in about 7 ms, so tokens limit the windows only with the short buffer.
+    // Four BBR windows hold what the link carries in about 7 ms. Measured over 60 s: `long` is
+    // 0.27, `short` 0.49.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
-/// link of 20 Mbit/s. As in `hfaba/tree-both` of `proof/field`.
+/// The fraction of their fair share that ten CUBIC uploads get against a flood, as in
+/// `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(

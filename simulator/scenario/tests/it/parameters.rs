@@ -80,8 +80,8 @@ fn every_out_of_bounds_parameter_is_refused_at_its_location() {
             let (within, beyond) = bounds(field);
             for value in &within {
                 let (message, _, text) = read(value);
-                // A parameter at its bound may contradict another one, or the scenario. That
-                // refusal does not state the allowed range.
+                // A value at its bound may be refused for another reason, without the allowed
+                // range.
                 let is_in_range = message.as_ref().is_none_or(|message| !message.contains(&allowed));
                 assert!(is_in_range, "{}: {message:?}\n{text}", part.name);
             }

@@ -4,8 +4,8 @@
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// The fraction of the goodput that two distant CUBIC flows (40 ms) get against eight near ones
-/// (20.4 ms), over tail-drop. The offsets are added to these round trips. A packet takes 0.12 ms.
+/// The fraction of the goodput that two far CUBIC flows get against eight near ones, over
+/// tail-drop. A packet takes 0.12 ms.
 fn far_fraction([far_us, near_us]: [u32; 2], seeds: u32) -> f64 {
     let (far_us, near_us) = (40_000 + far_us, 20_400 + near_us);
     let text = format!(
@@ -49,8 +49,8 @@ start = "0 s..1 s"
 
 #[test]
 fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
-    // Each pair offsets the round trips of far and near flows. Near offsets require more seeds. If
-    // processing took the time of only one packet, `most / least` would be up to 1.7.
+    // Near offsets require more seeds. The ratio would be up to 1.7 if processing took the time of
+    // only one packet.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();

@@ -130,8 +130,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // `[discipline.shaper]` contains a shaper. The inner shaper has only its own parameters, not
-    // those of `[discipline.shaper]`, so it contains no third.
+    // The inner shaper does not inherit `[discipline.shaper]`, so it contains no third.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -242,8 +241,7 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
-    // `--discipline` replaces the list in `--set`, so the error is located in `--discipline`,
-    // although both lists contain `tail-drop`.
+    // `--discipline` replaces the list in `--set`, which contains `tail-drop` too.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
     says(&message, &["--discipline:1:27", "already listed"]);
@@ -274,13 +272,12 @@ fn files_that_are_no_scenarios_are_refused_without_reading_all() {
     says(&refused(folder.path()).to_string(), &["is a directory"]);
     std::fs::write(path("latin.toml"), b"name = \"caf\xe9\"").unwrap();
     says(&refused(&path("latin.toml")).to_string(), &["is not UTF-8", "byte 11 is 0xe9"]);
-    // The file is sparse: it has a gigabyte, but occupies no space on the disk.
+    // The sparse file occupies no space on the disk.
     std::fs::File::create(path("huge.toml")).unwrap().set_len(1 << 30).unwrap();
     assert!(matches!(
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // `/dev/zero` is an endless device. The pipe below has no writer.
     assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
     #[cfg(unix)]
     {

@@ -57,40 +57,37 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_arrive_at_the_rate_of_their_laws() {
-    // A burst of 5 × 1000 bytes takes 40 ms, and a pause 60 ms: 400 kbit/s. The tolerance is one of
-    // 600 bursts.
+    // A burst takes 40 ms and a pause 60 ms. The tolerance is one of 600 bursts.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
         400_000.0,
         0.002,
     );
-    // For 6000 packets, the standard error of the rate is 1.3 %, or 1.8 % with exponential sizes.
-    // The tolerances are 3.3 standard errors.
+    // The tolerances are 3.3 standard errors. For 6000 packets, one is 1.3 %, or 1.8 % with
+    // exponential sizes.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // Headers add 28 bytes to each 1172 bytes of payload, or about 3 %. Frame sizes vary by 0.3, so
-    // the mean of 1800 frames, including 60 larger I-frames, has a standard error of 1 %. The
-    // tolerance is 3.3 standard errors.
+    // Headers of 28 bytes per 1172 bytes of payload add about 3 %. The mean of 1800 frames has a
+    // standard error of 1 %; the tolerance exceeds 3.3 of these.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 
 #[test]
 fn a_call_with_silences_talks_for_39_percent_of_the_time() {
-    // The source sends 80 kbit/s for 1.004 / 2.591 of the time. A minute has 23 cycles, so the
-    // tolerance is 3.3 × 0.7 / sqrt(23) = 0.48.
+    // A minute has 23 cycles, so the tolerance is 3.3 × 0.7 / sqrt(23) = 0.48.
     is_about("source = \"voip\"", 31_000.0, 0.48);
 }
 
 #[test]
 fn users_of_tcp_offer_the_load_of_their_laws() {
-    // 12 000 segments of 512 bytes have a standard error of 1 / sqrt(12 000) = 0.9 %.
+    // 12 000 segments have a standard error of 0.9 %.
     let of_512 = "tcp = { segment = \"512 B\" }";
     is_about(&format!("source = \"telnet\"\n{of_512}"), 200.0 * 552.0 * 8.0, 0.03);
-    // 600 files of 20 segments have a standard error of 1 / sqrt(600) = 4 %.
+    // 600 files have a standard error of 4 %.
     let files = "source = { transfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" } }";
     is_about(&format!("{files}\n{of_512}"), 10.0 * 20.0 * 552.0 * 8.0, 0.14);
 }
@@ -104,8 +101,7 @@ fn users_that_wait_for_their_data_are_served_and_timed() {
     };
     let think = "source = { transfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } } }";
     let [(kind, completed)] = &timed(think)[..] else { panic!("one kind") };
-    // Each transfer takes about three round trips of 14 ms, and is followed by a second of
-    // thinking.
+    // A transfer takes about three round trips of 14 ms.
     assert!(kind == "transfer" && (54..=59).contains(completed), "{kind}: {completed}");
     let bursts = timed("source = { bursts = { idle = { fixed = \"1 s\" }, renews = true } }");
     assert!((40..=59).contains(&bursts[0].1), "{bursts:?}");
@@ -233,7 +229,7 @@ fn a_capture_is_played_again() {
     let folder = Folder::new().file("a.pcap", &capture(100));
     let played = run(&folder.load(&text(REPLAY)).expect("a good one"));
     let offered = played.flows[0].offered_bps.expect("open loop");
-    // 1000 bytes per 10 ms are 800 kbit/s. The tolerance is six of 6000 packets.
+    // The tolerance is six of 6000 packets.
     assert!((offered / 800_000.0 - 1.0).abs() < 0.001, "{offered}");
     let fast = folder.load(&text(&REPLAY.replace("repeats", "speed = 2.0, repeats"))).expect("a good one");
     let offered = run(&fast).flows[0].offered_bps.expect("open loop");
@@ -300,8 +296,7 @@ fn a_capture_is_active_only_until_its_end() {
     {
         let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
         let offered = played.flows[0].offered_bps.expect("open loop");
-        // The capture gives 1000 bytes per 10 ms, or 100 packets per second. Each on-time ends with
-        // one packet more: 1 %.
+        // The capture gives 100 packets per second. Each on-time ends with one packet more: 1 %.
         assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
         assert!((played.fairness.jain - 1.0).abs() < 1e-12);
     }
@@ -356,7 +351,6 @@ fn on_link(keys: &str) -> String {
 
 #[test]
 fn shares_are_relative_to_the_changing_rate_of_a_link() {
-    // The rate is 10, 1 and 4 Mbit/s for 20 s each: 5 Mbit/s on average.
     let changes =
         "changes = [{ at = \"20 s\", rate = \"1 Mbit/s\" }, { at = \"40 s\", rate = \"4 Mbit/s\" }]";
     let text = on_link(changes);
@@ -364,8 +358,7 @@ fn shares_are_relative_to_the_changing_rate_of_a_link() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // `share` may be below 1, because the queue is empty in slow start, and in timeouts when the
-    // rate falls.
+    // The queue is empty in slow start, and in timeouts when the rate falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
@@ -398,8 +391,7 @@ fn links_change_in_both_directions_unless_the_reverse_has_its_own_rate() {
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A user's share is relative to its small demand, and a greedy flow's share to the rest of the
-/// link.
+/// A greedy flow's share is relative to the rest of the link.
 #[test]
 fn a_share_is_relative_to_the_demand_of_a_user() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
@@ -432,7 +424,6 @@ fn the_examples_meet_their_expectations() {
 
 #[test]
 fn a_trace_without_a_rate_uses_its_mean() {
-    // 1504 bytes every 4 ms are 3.008 Mbit/s; so 100 ms of buffer are 37 600 bytes.
     let folder = Folder::new().file("a.trace", b"4\n").file("b.trace", b"2\n");
     let without = |text: String| text.replace("rate = \"10 Mbit/s\"\n", "");
     let text = without(on_link("trace = \"a.trace\"")).replace("200 packets", "100 ms");

@@ -63,7 +63,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// Returns a segment's payload in bytes, computed from the flow's record, and the scenario's notes.
+/// Returns a segment's payload in bytes, and the scenario's notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -118,7 +118,6 @@ fn rack_needs_exact_flight_counts_and_processing_is_bounded() {
         &message("profile = \"ns2-2002\", recovery = \"rack\""),
         &["`flow.tcp.tcp.recovery` is `rack`", "the profile \"ns2-2002\" counts", "sack_counts_acks = false"],
     );
-    // The processing time must be less than the round trip of 24 ms.
     says(
         &message("profile = \"modern\", processing = \"24 ms\""),
         &["`flow.tcp.tcp.processing` is 24 ms", "a round trip takes 24 ms", "\"packet\""],
@@ -171,8 +170,7 @@ fn bbr_without_selective_acknowledgements_is_refused() {
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
 }
 
-/// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. The round trip of 40 ms
-/// includes the 1.2 ms that the link takes to send a packet.
+/// The mean queueing delay, ms, of one Vegas flow with Linux's arithmetic.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
@@ -198,13 +196,13 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// Segments are acknowledged in pairs. The first waits for the second, so a segment waits for 1.2
-/// ms / 2 on average. A window of w segments has a queue of (w - 1/2) × 1.2 ms - 40.042 ms. The
-/// round trip is 40.042 ms, with 0.042 ms for the acknowledgement.
+/// Segments are acknowledged in pairs, so w segments have a queue of (w - 1/2) × 1.2 ms - 40.042
+/// ms. The round trip of 40.042 ms includes 1.2 ms for a segment and 0.042 ms for the
+/// acknowledgement.
 ///
-/// After slow start, w falls by one per round trip until fewer than 5 segments seem to wait. If the
-/// first segment is acknowledged at once, its round trip is the minimum, and w ends at 37.
-/// Otherwise w ends at 39.
+/// After slow start, w falls until fewer than 5 segments seem to wait. It ends at 37 if the first
+/// segment is acknowledged at once, because that round trip is the minimum. Otherwise it ends at
+/// 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

@@ -1,5 +1,4 @@
-//! The influence of the order of simultaneous events. Each scenario runs under `tie_rule =
-//! "random"` and under `"fifo"`.
+//! The influence of the order of simultaneous events (`tie_rule`).
 //!
 //! `make sensitivity` prints the table of every scenario in the repository.
 
@@ -20,8 +19,8 @@ const SCENARIOS: [(&str, &str); 7] = [
     ("two-way", include_str!("../../../../scenarios/two-way.toml")),
 ];
 
-/// Five flows of 1 Mbit/s send at exactly the same instants, into a link that can carry four. So
-/// only the tie rule decides which packets are refused.
+/// Five flows send at the same instants into a link that can carry four. Only the tie rule decides
+/// which packets are refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -132,8 +131,8 @@ fn random_ties_treat_flows_in_lockstep_alike_and_fifo_ties_by_order() {
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");
     first.print("lattice");
-    // Each flow randomly loses a fifth of its 4394 packets in a run: 3515 pass, with a standard
-    // deviation of 26.5. For five seeds, the bound is 3.3 × 26.5 / 3515 / sqrt(5) = 1.1 %.
+    // A flow randomly loses a fifth of its 4394 packets. So 3515 pass, with a standard deviation of
+    // 26.5. For five seeds, 3.3 deviations of the mean are 1.1 %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

@@ -42,9 +42,8 @@ fn head(nodes: &str, disciplines: &str) -> String {
     )
 }
 
-/// Asserts that greedy flows under fair queueing at every link get their max-min shares, within 2
-/// %. Buffers exceed the flows' bandwidth-delay products at round trips of 14 to 34 ms, so each
-/// flow always has a packet when its turn comes.
+/// Asserts that greedy flows get their max-min shares, within 2 %. Buffers exceed the
+/// bandwidth-delay products, so each flow always has a packet when its turn comes.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
@@ -86,7 +85,7 @@ fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
         + &flow("y", "a", "c", "")
         + &flow("z", "b", "d", "count = 2")
         + &flow("w", "c", "d", "");
-    // On a-b, x and y get 2 Mbit/s each. On c-d, w and the two flows of z get 8/3 Mbit/s each.
+    // The bottleneck of x and y is a-b, and that of w and z is c-d.
     is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
 }
 

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_pareto_law_with_a_light_tail_has_its_mean_and_variance() {
-        // The shape is a, and the least value is m.
+        // The minimum is m.
         let (a, m) = (7.0_f64, 6.0 / 7.0);
         let variance = m * m * a / ((a - 1.0) * (a - 1.0) * (a - 2.0));
         let kurtosis = 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0));
@@ -259,8 +259,8 @@ mod tests {
         let law = || Box::new(Law::Exponential { mean: 1.0 });
         let within = draws(&Law::Between { law: law(), min: 0.5, max: 1.5 });
         assert!(within.iter().all(|x| (0.5..=1.5).contains(x)));
-        // An exponential draw between a and b has the mean ((a+1) e^-a - (b+1) e^-b) / (e^-a -
-        // e^-b).
+        // An exponential draw between a = 0.5 and b = 1.5 has the mean ((a+1) e^-a - (b+1) e^-b) /
+        // (e^-a - e^-b).
         let (ea, eb) = ((-0.5_f64).exp(), (-1.5_f64).exp());
         let mean = (1.5 * ea - 2.5 * eb) / (ea - eb);
         let measured = within.iter().sum::<f64>() / DRAWS as f64;

@@ -307,8 +307,8 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // The four events at 5 have one identity. The lane refuses them. The first spare lane takes
-        // event 1, the second takes event 3, and both refuse events 5 and 7.
+        // The lane refuses the four events at 5, which have one identity. The spare lanes take
+        // events 1 and 3, and refuse 5 and 7.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

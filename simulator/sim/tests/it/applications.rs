@@ -88,9 +88,8 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // The mean wait is load / (1 - load) service times. Packets smaller than the headers are
-    // enlarged to the headers' size. So the mean service takes 1.00039 ms, and the load rises by
-    // the same factor.
+    // Packets smaller than the headers are enlarged to the size of the headers, so the mean service
+    // takes 1.00039 ms.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -109,8 +108,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when its transmission begins. At each end of the period, one packet may be in
-    // transmission: 2 × 700 bytes.
+    // A packet counts when its transmission begins. The tolerance is one packet at each end.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -118,7 +116,6 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 
 #[test]
 fn a_link_wastes_opportunities_without_a_backlog() {
-    // The link has one opportunity every 5 ms.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
         .collect();
@@ -126,8 +123,8 @@ fn a_link_wastes_opportunities_without_a_backlog() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // A packet that arrives at 22 ms waits 3 ms, for the opportunity at 25 ms. The tolerance covers
-    // the packet's 8 ns on its access link.
+    // A packet at 22 ms waits for the opportunity at 25 ms. The tolerance covers its 8 ns on the
+    // access link.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -169,8 +166,7 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // At either end of the 54 s, packets of 11 ms and a partial burst may be in flight: the
-        // bound includes them.
+        // At either end, packets of 11 ms and a partial burst may be in flight.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -195,17 +191,16 @@ fn transfers(size: f64, arrivals: Arrivals) -> Load {
 
 #[test]
 fn a_transfer_takes_the_round_trips_that_its_windows_need() {
-    // On an idle network, 10 segments take a handshake and windows of 2, 4 and 4.
     let load = transfers(9_600.0, Arrivals::Think(Law::Fixed(5.0)));
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // The handshake and two windows take 24 ms each, the last window half: 3.5 × 24 ms. Sending
+    // The handshake and the windows of 2 and 4 take 24 ms each; the last window takes half. Sending
     // takes microseconds.
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
-    // A cycle is a pause of 5 s and four round trips, up to the last acknowledgement.
+    // A cycle has four round trips, up to the last acknowledgement.
     let cycles = 900.0 / (5.0 + 4.0 * 0.024);
     assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
     // Each cycle sends ten segments of data and a SYN.
@@ -221,9 +216,7 @@ fn random_transfers_deliver_their_load_on_a_link_with_spare_capacity() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // Each second brings ten transfers of 48 kB. Headers and rounding up to whole segments make
-    // each 50.5 kB on average: 4.04 Mbit/s. Nearly all data arrives, because transfers last about
-    // 0.3 s.
+    // Nearly all data arrives, because transfers last about 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     let times = &record.times;
@@ -238,8 +231,7 @@ fn keystrokes_arrive_at_their_rate() {
     let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
     let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
     for flow in &measured.flows {
-        // 200 segments of 1000 bytes leave per second: 36 000 in 180 s, with a standard deviation
-        // of sqrt(36 000).
+        // 36 000 segments leave in 180 s, with a standard deviation of sqrt(36 000).
         let bound = 3.3 / 36_000.0_f64.sqrt();
         assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
         assert!(
@@ -252,8 +244,7 @@ fn keystrokes_arrive_at_their_rate() {
 
 #[test]
 fn a_pause_follows_a_burst_that_has_been_delivered() {
-    // A cycle is a pause of 100 ms and a round trip of 24 ms, plus a round trip if each burst opens
-    // a connection.
+    // A cycle is a pause of 100 ms and a round trip of 24 ms, or two with a new connection.
     let load = |renews| Load::Bursts(Bursts { burst: Law::Fixed(1.0), idle: Law::Fixed(0.1), renews });
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     for (renews, cycle) in [(false, 0.124), (true, 0.148)] {
@@ -265,7 +256,7 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 
 #[test]
 fn a_user_who_waits_for_data_gets_only_the_requested_data() {
-    // On an uncongested link, a burst of 15 segments comes every 124 ms, as above, and all arrive.
+    // An uncongested link delivers a burst every 124 ms, as above.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
         |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
@@ -274,7 +265,7 @@ fn a_user_who_waits_for_data_gets_only_the_requested_data() {
     let requested = free.offered_bps.expect("it requests a burst at a time");
     // One burst may be in flight at either end of the 900 s.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // The source always waits for the link, so `missing` is at most one burst: 15 packets.
+    // At most one burst is missing, because the source waits for the link.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
@@ -364,7 +355,7 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
     });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
-    // 15 SYNs reach the queue, those of 0, 2, ... 28 s; the SYN of 30 s is too late.
+    // The SYN of 30 s is too late.
     let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
     assert_eq!(flows_seen(user("http", http, 1)), 15);
     let telnet = Load::Telnet(Telnet::default());
@@ -373,13 +364,13 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
 
 #[test]
 fn transfers_waiting_for_a_connection_count_as_offered() {
-    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has 8 Mbit/s.
+    // 20 files of 96 kB per second are 16 Mbit/s on the wire.
     let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 4 };
     let measured =
         measured(link(RateLaw::Fixed), vec![user("files", transfers(96_000.0, arrivals), 1)], 200, 1);
     let flow = &measured.flows[0];
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // 3600 files, with a standard deviation of 60, arrive in 180 s: 3.3 × 60 / 3600.
+    // 3600 files arrive in 180 s, with a standard deviation of 60.
     assert!((offered / 16e6 - 1.0).abs() < 3.3 / 60.0, "{flow:?}");
     assert!(flow.throughput_bps > 0.8 * 8e6 && flow.throughput_bps <= 8.01e6, "{flow:?}");
 }

@@ -110,9 +110,8 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// An estimator that requests a lower target for five packets after a mark, and otherwise a higher
-/// one. After the window is halved, the first acknowledgements release no packets, so their
-/// requests do not reach the edge.
+/// An estimator that requests a lower target for five packets after a mark, otherwise a higher one.
+/// The first acknowledgements after a halved window release no packets to carry requests.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
@@ -124,8 +123,8 @@ fn requests_of_the_far_edge_return_after_one_round_trip() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // `heard[0]` is of the SYN. The SYN's answer carries the far edge's request; the next packet
-    // carries the request to the near edge.
+    // `heard[0]` is of the SYN. The answer to the SYN carries the request of the far edge, and the
+    // next packet carries it to the near edge.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
     assert_eq!(first.1, RateRequest::Increase);

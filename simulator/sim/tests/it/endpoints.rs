@@ -101,7 +101,6 @@ impl Endpoint for Steady {
     }
 }
 
-/// A packet's number, its codepoint, and its arrival time.
 type Seen = Arc<Mutex<Vec<(u64, Ecn, Time)>>>;
 
 #[derive(Default)]
@@ -163,14 +162,13 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     let outside = of(Endpoints::new("steady", 1000, steady));
     let measured = run(Network::dumbbell(link(20), vec![group("udp", outside)]));
     let seen = seen.lock().expect("no test has failed");
-    // 5 ms (start) + 80 us + 3 ms (own link) + 1 ms + 10 ms (queued link) + 80 us + 3 ms (sink's
-    // link) = 22.16 ms.
+    // 5 ms (start), 3.08 ms (own link), 11 ms (queued link) and 3.08 ms (sink's link) are 22.16 ms.
     assert_eq!(seen[0], (1, Ecn::Ect0, Time::from_ns(22_160_000)));
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
     // About 37 marked packets have not arrived at the end: 20 wait, and 17 are in flight. 80 is
-    // twice that.
+    // about twice that.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }
 
@@ -215,8 +213,8 @@ fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each direction takes 80 us and 3 ms on each of the flow's own links, and 1 ms and 10 ms on
-    // the link between them. That link is a wire, or a queue without other packets.
+    // Each direction takes 80 us + 3 ms on each of the flow's links. The link between them takes 1
+    // ms + 10 ms.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);
@@ -270,8 +268,8 @@ fn files() -> Measured {
 fn a_flow_finished_after_the_warm_up_is_a_transfer_and_two_runs_agree() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // The flows send 60, 120 and 180 packets at a mean interval of 20 ms. 60 packets take 1.2 s +-
-    // 0.09 s (one standard deviation), so even the shortest flow ends after the warm-up of 1 s.
+    // The shortest flow sends 60 packets at a mean interval of 20 ms. It takes 1.2 s ± 0.09 s (one
+    // standard deviation), longer than the warm-up of 1 s.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }

@@ -21,8 +21,6 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, DelayedAck, Profile, Quirks, Recovery};
 use std::ops::ControlFlow;
 
-/// Drops each packet independently with one probability, and all packets during `then` after a
-/// loss.
 struct Lossy {
     probability: f64,
     then: Duration,
@@ -76,11 +74,9 @@ const CHANCE: f64 = 0.06;
 enum Acks {
     /// Each segment.
     Each,
-    /// Every other segment is acknowledged. The window grows with each acknowledgement, as the laws
-    /// assume.
+    /// The window grows with each acknowledgement, as the laws assume.
     EveryOther,
-    /// Every other segment is acknowledged. The window grows with each acknowledged segment, as
-    /// with [`Acks::Each`].
+    /// The window grows with each acknowledged segment.
     EveryOtherCounted,
 }
 
@@ -151,7 +147,7 @@ fn square_root(p: f64, segments_per_ack: f64) -> f64 {
     1.31 / (segments_per_ack * p).sqrt()
 }
 
-/// PFTK's segments per round trip; `timeout` is in round trips.
+/// The result is in segments per round trip; `timeout` is in round trips.
 fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     let b = segments_per_ack;
     let repairs = (2.0 * b * p / 3.0).sqrt();
@@ -167,7 +163,7 @@ struct Point {
 
 const INDEPENDENT: Duration = Duration::ZERO;
 /// For this time after a loss, all packets are lost: the rest of the window. A window leaves within
-/// a few milliseconds of its acknowledgements, and windows are 100 ms apart.
+/// a few milliseconds, and windows are 100 ms apart.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {
@@ -201,8 +197,8 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law neglects a second loss in a window. At p = 0.01, this concerns 12 % of the
-            // windows of 13 segments: hence the 0.12.
+            // The law neglects a second loss, which concerns 12 % of the windows of 13 segments at
+            // p = 0.01.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }
     }
@@ -219,9 +215,8 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
-    // PFTK's Reno loses the rest of a window, and repairs all of it in one round trip. Single
-    // losses leave less to repair. Our Reno repairs one loss per round trip, so it mostly times out
-    // after the loss of the rest of a window.
+    // PFTK's Reno repairs the lost rest of a window in one round trip. Our Reno repairs one loss
+    // per round trip, so it mostly times out. Single losses leave less to repair.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -22,7 +22,6 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// Throughput and drops from 20 s to 100 s.
 fn simulated(case: &Case) -> (f64, u64) {
     let mut tcp = Config::new(Profile::Ns2In2002, 512);
     tcp.window = case.window;
@@ -72,8 +71,8 @@ fn one_flow_has_the_losses_and_goodput_of_ns2() {
         let (throughput_bps, drops) = simulated(&case);
         let Case { buffer, window, .. } = case;
         assert_eq!(drops, case.drops, "buffer {buffer}, window {window:?}");
-        // At the ends of the 80 s, 40 packets (half a bandwidth-delay product) may count
-        // differently: 40 × 552 × 8 bit / 80 s = 2208 bit/s.
+        // At the ends of the 80 s, 40 packets of 552 B (half a bandwidth-delay product) may count
+        // differently.
         let difference = (throughput_bps - case.throughput_bps).abs();
         assert!(difference <= 2208.0, "buffer {buffer}, window {window:?}: {throughput_bps}");
     }

@@ -45,7 +45,6 @@ fn network(link_bps: u64, packets: u32, groups: Vec<GroupPlan>) -> Network {
     Network::dumbbell(bottleneck, groups)
 }
 
-/// Sends 1000 bytes each millisecond. Each access link takes 0.1 ms per packet.
 fn cbr() -> GroupPlan {
     let source = Source::Cbr { rate: rate(8_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
     group("udp", source, 80_000_000)
@@ -64,7 +63,6 @@ struct Log {
     windows: Vec<f64>,
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
-    /// By flow: the number of packets that left, and the sum of their waits.
     waits: BTreeMap<u32, (u64, Duration)>,
     /// The number of packets and their mean wait, by the link's own meter at the end.
     metered: (u64, Duration),
@@ -133,8 +131,8 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
-    // Packet n, from 0, is delivered at n + 8.2 ms: 0.1 + 1 + 1 (transmission) + 5 + 1 + 0.1 = 8.2.
-    // So two packets are delivered by 10 ms.
+    // Packet n, from 0, is delivered at n + 8.2 ms (transmission 0.1 + 1 + 0.1, propagation 1 + 5 +
+    // 1).
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);
@@ -186,7 +184,6 @@ fn a_stepped_run_has_the_samples_of_an_unstepped_one_and_one_per_step() {
 #[test]
 fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
-    // With one source and one path, the first event of each type belongs to the first packet.
     let shown = [What::Arrive, What::Depart, What::Deliver].map(|what| {
         let first = log.events.iter().find(|event| event.what == what).expect("it happened");
         (first.what, first.at.ns() / 1000, first.link)
@@ -201,7 +198,6 @@ fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
 
 #[test]
 fn drops_are_reported_with_their_cause_and_add_up() {
-    // The load is twice the link's rate, and the queue has room for three packets.
     let (measured, log) =
         watched(network(4_000_000, 3, vec![cbr()]), &settings(100), Some(Duration::from_ms(50)));
     let count = |what: What| log.events.iter().filter(|event| event.what == what).count() as u64;
@@ -221,7 +217,7 @@ fn waits_of_all_samples_add_up_to_those_of_the_link() {
     let (mean, metered) = (sum.ns() as f64 / count as f64, log.metered.1.ns() as f64);
     assert!((mean - metered).abs() <= 1.0, "{mean} and {metered} ns");
     assert_eq!(log.waits.len(), 4, "each flow has its own");
-    // The flow sends 8 Mbit/s over a link of 10 Mbit/s, so no packet waits for another.
+    // The flow is slower than the link, so no packet waits for another.
     let (_, alone) =
         watched(network(10_000_000, 20, vec![cbr()]), &settings(100), Some(Duration::from_ms(9)));
     assert_eq!(alone.waits[&0].1, Duration::ZERO);

@@ -111,9 +111,8 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // The variance of `lost` is 7.5e-8 for independent losses. The correlation of successive
-    // states, 0.79, adds a product: 2 × 0.79 / 0.21 = 7.52, (0.8 - 0.001)^2 = 0.638, and the
-    // state's variance 20/441 = 0.0454, over 500 000 packets.
+    // The first term is the variance for independent losses. The second is due to the correlation
+    // 0.79 of successive states: 2 × 0.79 / 0.21, (0.8 - 0.001)^2, and the state's variance 20/441.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -126,10 +125,9 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let measured = measured(reno(), law, 300);
         assert!(measured.links[0].drops.is_empty(), "no queue is in its way");
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
-        // The constant is 1.31 for independent losses with probability p (T. Ott, J. Kemperman and
-        // M. Mathis, 1996), and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997).
-        // During a recovery of one round trip the window hardly grows, so the test allows a
-        // deviation of a tenth.
+        // The constant is 1.31 for independent losses (T. Ott, J. Kemperman and M. Mathis, 1996),
+        // and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997). The window hardly
+        // grows during a recovery: hence the tenth.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }
@@ -155,8 +153,7 @@ fn held_packets_arrive_later_by_the_holding_time() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // In flight at the end are all 200 packets of the last 20 ms, and a quarter of the 100 before:
-    // 225.
+    // In flight are the 200 packets of the last 20 ms, and a quarter of the 100 before.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }
@@ -170,7 +167,6 @@ fn outage(from: u64, until: u64) -> WireLaw {
 fn an_outage_of_the_wire_loses_sent_packets_and_the_queue_drops_none() {
     let measured = measured(datagrams(), outage(2_000, 2_500), 5);
     let link = &measured.links[0];
-    // 10 000 packets/s × 0.5 s = 5000 lost packets, plus or minus one at the ends.
     assert!(wire(&measured).lost.abs_diff(5_000) <= 1, "{:?}", wire(&measured));
     assert!(link.packets_out.abs_diff(50_000) <= 20 && link.drops.is_empty(), "{link:?}");
     assert_eq!(measured.flows[0].packets_lost, Some(wire(&measured).lost));

@@ -252,9 +252,9 @@ mod tests {
 
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
-        // A step, in segments per round trip, is a quarter of the distance from the maximum. The
-        // distance shrinks within the round trip, so the window moves by about 1 - exp(-1/4) =
-        // 0.221 of the distance. From 64 to 5 segments, this takes ln(64/5) x 4 = 10.2 rounds.
+        // A step per round trip is a quarter of the distance from the maximum. The distance shrinks
+        // meanwhile, so the window moves by about 1 - exp(-1/4) = 0.221 of the distance. From 64 to
+        // 5 segments, this takes ln(64/5) x 4 = 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

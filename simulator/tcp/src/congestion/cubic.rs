@@ -318,8 +318,7 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one, until `until_s`. Passes the
-    /// time and the window at each acknowledgement to `see`.
+    /// Acknowledges a window of segments per round trip, one by one.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -418,8 +417,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is a round trip ahead of the curve, and the last segment takes a round trip.
-        // The tolerance is therefore two round trips of 0.1 s.
+        // The target is a round trip of 0.1 s ahead of the curve, and the last segment takes
+        // another.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -444,8 +443,7 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // The error is at most 0.05 segments where the curve is larger, and at most one segment
-            // where `reno` is larger.
+            // The error is at most one segment, where `reno` is larger.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -457,7 +455,6 @@ mod tests {
             cubic.lost(&congested(0.0, 500.0));
             run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
             let before = cubic.window();
-            // The pause begins at this acknowledgement.
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0, 1, 0.1) });
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0 + pause_s, 1, 0.1) });
             assert_eq!(cubic.window(), before);
@@ -501,9 +498,9 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The eighth sample of the second round shows the rise, at a window of 10 + 10 + 8 = 28.
-        // Then 43 acknowledgements add 0.25 each: 2 in this round, 10 in each of four slower
-        // rounds, and the one that ends the last.
+        // The eighth sample of the second round shows the rise, at a window of 28. Then 43
+        // acknowledgements add 0.25 each: 2 in this round, 40 in four slower rounds, and one that
+        // ends the last.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -517,8 +514,7 @@ mod tests {
         for (rtt_s, period, expected) in of_tables {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
-            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the test begins at the
-            // peak of the expected cycle.
+            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4).
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -529,8 +525,8 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // On the first line, the tables have 1.2 / sqrt(p), and section 4.3 has 2 % more. One
-            // of a cycle's 26 round trips is another 4 %: 6 % in all.
+            // On the first line, section 4.3 has 2 % more than the tables. One of a cycle's 26
+            // round trips is another 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }

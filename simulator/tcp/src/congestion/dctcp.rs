@@ -191,8 +191,6 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_marked_fraction_by_the_closed_form() {
-        // The fraction M of each round is marked, g is the gain, and alpha(0) = 1. So alpha(n) = M
-        // + (1 - M) (1 - g)^n.
         for (marked, of) in [(0, 10), (1, 10), (3, 10), (10, 10)] {
             let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
             let fraction = f64::from(marked) / f64::from(of);

@@ -98,8 +98,7 @@ mod tests {
     use super::*;
     use fairwire_core::Time;
 
-    /// Acknowledges 10 segments; the first acknowledgement ends the previous round. Returns the
-    /// growth of the window.
+    /// Returns the growth of the window by 10 acknowledgements.
     fn round(hystart: &mut HyStart, rtt_ms: u64) -> f64 {
         let ack = |i| Acked {
             now: Time::ZERO,
@@ -122,8 +121,7 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // The rise of 12 ms exceeds 89 ms / 8 = 11.125 ms. The eighth sample shows the rise, so the
-        // growth is 8 + 2 × 0.25.
+        // The rise of 12 ms exceeds 89 ms / 8, as the eighth sample shows: 8 + 2 × 0.25.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

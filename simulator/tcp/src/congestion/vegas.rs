@@ -279,8 +279,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // The numbers of queued segments are 20 (1 - 100/122) = 3.6 with the current round-trip
-        // time, and 20 (122/100 - 1) = 4.4 with the minimum.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued, or 20 (122/100 - 1) = 4.4 by the
+        // minimum.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

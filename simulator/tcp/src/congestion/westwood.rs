@@ -215,8 +215,6 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// Acknowledges `per_ms` segments in each of `ms` milliseconds, from `from_ms` on. Their
-    /// round-trip time is 40 ms plus `queue_ms`.
     fn acknowledge(westwood: &mut Westwood, from_ms: u64, ms: u64, per_ms: u32, queue_ms: u64) {
         for at in from_ms..from_ms + ms {
             westwood.acked(&Acked {

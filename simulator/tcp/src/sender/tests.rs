@@ -26,7 +26,7 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// An open sender whose first window of `initial` segments has just left at 0 ms.
+/// The first window has just left at 0 ms.
 fn open(initial: u32) -> (Sender, Sent) {
     open_as(Config::new(Profile::Ns2In2002, 512), initial)
 }
@@ -149,8 +149,7 @@ fn a_timeout_goes_back_to_the_first_unacknowledged_and_doubles() {
     assert_eq!(sent.taken(), [1]);
     assert_eq!(sender.window(), 1.0);
     assert_eq!(sender.deadline(), Some(due + Duration::from_secs(2)));
-    // Duplicates caused by going back must not start a fast retransmit of an already repaired
-    // window.
+    // Duplicates caused by going back must not start a fast retransmit.
     for _ in 0..5 {
         ack(&mut sender, 1, 2000, &mut sent);
     }
@@ -211,7 +210,6 @@ fn timeouts_of_an_opening_are_no_episode_and_counts_restart_on_request() {
 
 #[test]
 fn duplicates_that_going_back_caused_retransmit_nothing() {
-    // Segments 0, 1, 4 and 10 of 0..40 and all acknowledgements are lost.
     let (mut sender, mut sent) = open(40);
     let due = sender.deadline().expect("outstanding");
     sender.on_timeout(due, &mut sent);
@@ -305,8 +303,8 @@ fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
 
 #[test]
 fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
-    // Segment 0 of 0..16 is lost, and so are two segments sent during its repair. The second of
-    // these is found lost, and retransmitted, before that repair ends.
+    // Two segments sent during the repair of segment 0 are lost. The second of these is
+    // retransmitted before that repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
@@ -403,7 +401,7 @@ fn everything_arrives_over_any_lossy_path() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // The size of sender and receiver without SACK; SACK adds nothing while no segment is lost.
+    // SACK adds nothing while no segment is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",
@@ -414,8 +412,7 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
-/// A sender with RACK-TLP and ECN in a repair: of its first ten segments, all but the first arrive
-/// at 30 ms.
+/// Of the first ten segments, all but the first arrive at 30 ms.
 fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,
@@ -518,8 +515,7 @@ fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
 
 #[test]
 fn the_answered_syn_is_timed_even_if_retransmitted() {
-    // SYNs leave at 0, 1 and 3 s. Number `answer` of `syns` is answered; in the last two cases, the
-    // answer comes after the next SYN.
+    // SYNs leave at 0, 1 and 3 s. In the last two cases, the answer comes after the next SYN.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MODERN: Profile = Profile::Modern;
 
-/// The 552-byte segments that 10 Mbit/s carries per second.
+/// Segments of 552 bytes per second at 10 Mbit/s.
 const LINK_PER_SECOND: f64 = 10e6 / (552.0 * 8.0);
 
 fn at(s: u64) -> Time {
@@ -85,8 +85,8 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
             }
         }
         let alpha = sum / f64::from(count);
-        // The marked share of a round varies by 0.1, `alpha` over 16 rounds by 0.02, and the mean
-        // over 1600 rounds by 0.002. The bound is five times that.
+        // The marked share of a round varies by 0.1, and the mean over 1600 rounds by 0.002. The
+        // bound is five times that.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }
@@ -94,7 +94,6 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
 #[test]
 fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
     let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
-    // The marked packets belong to one window, so there is one reduction.
     let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
     path.start();
     let mut reductions = Vec::new();
@@ -165,8 +164,7 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     path.start();
     path.run_until(at(300));
     assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
-    // The first flights, of ten segments and fewer, are marked; from the 18th segment on the window
-    // is 1.
+    // The first flights are marked. From the 18th segment on, the window is 1.
     let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
@@ -298,8 +296,7 @@ fn exact_round_trip_times_are_those_of_the_path() {
     let mut path = Path::new(&config, 1000);
     path.start();
     path.run_until(at(5));
-    // Propagation takes 32 ms. A segment and an acknowledgement each take their transmission times
-    // on 100, 10 and 100 Mbit/s.
+    // A segment and an acknowledgement are transmitted at 100, 10 and 100 Mbit/s.
     let alone = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let rtt = path.sender.rtt().smoothed().expect("measured").secs();
     assert!((rtt - alone).abs() < 1.5e-3, "{rtt} against {alone}"); // at most the three others wait before it

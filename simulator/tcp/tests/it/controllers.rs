@@ -36,8 +36,7 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
                 known_in = Some(pipe.rounds);
             }
         }
-        // The baseline is set within a round. Startup ends after three further rounds without
-        // growth.
+        // The baseline is set within a round.
         let rounds = pipe.rounds - known_in.expect("the rate is found before startup is left");
         assert!((3..=4).contains(&rounds), "{rate} {propagation_s}: {rounds}");
     }
@@ -92,8 +91,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-            // A phase at 5/4 lasts until a quarter of the bandwidth-delay product and three quanta
-            // are queued. One segment in transmission and one for rounding make 5 / rate.
+            // A phase at 5/4 queues a quarter of the bandwidth-delay product and three quanta.
+            // Transmission and rounding add a segment each.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -134,9 +133,8 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
         let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
         assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s}: {used}");
         assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-        // A probe sends at 5/4 for three rounds without growth, which adds three quarters of the
-        // bandwidth-delay product. The window allows 2.25 products and a quantum. BBR drains the
-        // queue at 9/10, and cruises most of the time.
+        // A probe sends at 5/4 for three rounds without growth and queues three quarters of the
+        // bandwidth-delay product. BBR drains the queue at 9/10, and mostly cruises.
         let most_s = 0.5 * propagation_s + 8.0 / rate;
         assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         assert!(bbr.long_term_bound().is_infinite(), "nothing was lost");
@@ -199,8 +197,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The integer window and the filter's minimum of four samples each shift the delay by up to
-        // one segment, which is 1 / rate.
+        // The integer window and the minimum of four samples each shift the delay by up to one
+        // segment.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }
@@ -221,8 +219,7 @@ fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
     }
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
-    // The queue exceeds K by the growth in a round trip before the marks arrive: a segment per
-    // flow, plus one for rounding.
+    // The queue exceeds K by a segment of growth before the marks arrive, plus one for rounding.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
 
@@ -242,8 +239,7 @@ fn prague_keeps_a_queue_of_a_millisecond() {
     assert!(longest_s < 0.0015, "{longest_s}");
 }
 
-/// The mean rate of a long Prague flow with a round-trip time of `rtt_ms`. Each segment is marked
-/// with probability `chance`.
+/// The mean rate of a Prague flow whose segments are marked with probability `chance`.
 fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
     let parameters = PragueParameters { independent_after: 0, virtual_rtt, ..Default::default() };
     let mut prague = Prague::new(parameters, &Start::of(10));
@@ -276,8 +272,7 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // The rates are equal in the fluid model. Integer windows cost the flow of 5 ms 8 % more, so
-    // the bound is 10 %.
+    // Integer windows cost the flow of 5 ms 8 % more, so the bound is 10 %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

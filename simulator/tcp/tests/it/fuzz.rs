@@ -1,5 +1,4 @@
-//! Whatever the path does to segments and acknowledgements, everything arrives exactly once, and no
-//! window leaves its bounds.
+//! Everything arrives exactly once and no window leaves its bounds, whatever the path does.
 
 use crate::path;
 
@@ -75,7 +74,6 @@ fn config(rng: &mut Rng, recovery: Recovery, control: &ControlConfig) -> Config 
     }
 }
 
-/// Returns the sent segments and their times.
 fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let rng = &mut Seed(seed).stream("fuzz");
     let config = Arc::new(config(rng, recovery, control));
@@ -83,8 +81,7 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let (fates, ack_fates) =
         (RefCell::new(Seed(seed).stream("data")), RefCell::new(Seed(seed).stream("acks")));
     let segments = 1 + u64::from(rng.below(400));
-    // After a loss, BBR continues from the number in flight plus one. The receiver's window bounds
-    // the number in flight.
+    // BBR continues after a loss from the number in flight plus one.
     let most = config.window.map_or(1e9, f64::from).max(f64::from(config.initial_window)) + 1.0;
     let mut path = Path::with(Sender::without_data(&config), &config, rng.below(40) as usize)
         .fate(|_, _| nature.fate(nature.loss, &mut fates.borrow_mut()))

@@ -7,14 +7,13 @@ use fairwire_tcp::congestion::{Bbr3Parameters, BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};
 use path::Path;
 
-/// The 564-byte packets that 10 Mbit/s carries per second. A round trip of 32 ms holds 71.
+/// A round trip of 32 ms holds 71 packets of 564 bytes.
 const PACKETS_PER_SECOND: f64 = 10e6 / 8.0 / 564.0;
 
 fn config(control: ControlConfig) -> Config {
     Config { control, header_bytes: 52, ..Config::new(Profile::Modern, 512) }
 }
 
-/// Throughput relative to the link, and drops per segment sent, from 10 s to 60 s.
 fn measured(config: &Config, buffer: usize, loss: f64) -> (f64, f64) {
     let mut rng = Seed(1).stream("losses");
     let mut path = Path::new(config, buffer)

@@ -8,13 +8,12 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// The relative tolerance. An arrival may coincide with the end of a transmission, because ten
-/// packets take as long on an access link as one on the queued link. In ns-2, the rounding of
-/// floats then decides which packet a small buffer drops. The observed effect is at most 0.08 % of
-/// the 140 000 packets in 80 s. Without such a coincidence the results are the same bit for bit.
+/// Ten packets take as long on an access link as one on the queued link, so an arrival may coincide
+/// with the end of a transmission. In ns-2, the rounding of floats then decides which packet a
+/// small buffer drops. The observed effect is at most 0.08 % of the 140 000 packets in 80 s.
+/// Without such a coincidence the results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
-/// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
 fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u64, u32) {
     let config = Config { recovery, window, ..Config::new(Profile::Ns2In2002, 512) };
     let mut path = Path::new(&config, buffer);
@@ -27,8 +26,7 @@ fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u6
     ((path.delivered - before.0) as f64 * 552.0 * 8.0 / 80.0, path.drops - before.1, timeouts)
 }
 
-/// Compares the simulation with each row: buffer, window, ns-2's throughput and ns-2's drops. The
-/// timer runs out only for Reno with several losses in a window.
+/// The timer runs out only for Reno with several losses in a window.
 fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
     for &(buffer, window, expected_bps, expected_drops) in rows {
         let (bps, drops, timeouts) = simulated(recovery, buffer, window);
@@ -103,9 +101,8 @@ fn sack_has_the_losses_of_ns2() {
     );
 }
 
-/// Returns the number of packets that a NewReno flow sends within 200 s, if the link loses each
-/// with `probability`. ns-2's number is in the trace of `ns proof/bench/few-losses.tcl 100000
-/// "NUMBERS" Newreno drop 200 0.2`; NUMBERS are the packets in `lost`.
+/// The trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2` shows the
+/// number of ns-2; NUMBERS are the packets in `lost`.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -1,9 +1,8 @@
 //! Retransmissions and their times for each loss recovery, with one to four packets of one window
 //! lost.
 //!
-//! The window is 16 segments, the round trip 32.6 ms, and the first lost segment 24; its third
-//! duplicate comes at 168 ms. ns-2 2.35 retransmits the same segments at the same times
-//! (`proof/bench/few-losses.tcl`).
+//! The round trip is 32.6 ms. The first lost segment is 24; its third duplicate comes at 168 ms.
+//! ns-2 2.35 retransmits the same segments at the same times (`proof/bench/few-losses.tcl`).
 
 use crate::path;
 
@@ -12,8 +11,7 @@ use fairwire_tcp::{Config, Profile, Quirks, Recovery, Segment, Sender};
 use path::Path;
 use std::sync::Arc;
 
-/// The numbers of the lost packets, in order of passing. The SYN is number 0, so number 25 is
-/// segment 24.
+/// The SYN is number 0, so number 25 is segment 24.
 const ONE: &[u64] = &[25];
 const TWO: &[u64] = &[25, 26];
 const THREE: &[u64] = &[25, 28, 31];
@@ -23,7 +21,6 @@ fn config(recovery: Recovery) -> Config {
     Config { recovery, window: Some(16), ..Config::new(Profile::Ns2In2002, 512) }
 }
 
-/// Each retransmission: the segment, and the number of round trips since the first retransmission.
 fn repairs(config: &Config, lost: &[u64]) -> Vec<(u64, u32)> {
     let mut path = Path::new(config, 1000).losing(lost);
     path.start();
@@ -55,8 +52,7 @@ fn reno_repairs_one_loss_and_waits_for_the_timer_with_more() {
     let repairs = |lost| repairs(&config(Recovery::Reno), lost);
     let segments = |lost| repairs(lost).iter().map(|&(seq, _)| seq).collect::<Vec<_>>();
     assert_eq!(repairs(ONE), [(24, 0)]);
-    // The timer of 1 s restarts when 24 is acknowledged, a round trip after its retransmission. So
-    // it expires 32 round trips after the retransmission.
+    // The timer of 1 s restarts when 24 is acknowledged, a round trip after its retransmission.
     assert_eq!(repairs(TWO), [(24, 0), (25, 32)]);
     assert_eq!(segments(THREE), [24, 27, 30, 31]); // from 27 in slow start: 1, then 2
     assert_eq!(segments(FOUR), [24, 26, 28, 29, 30, 31, 32, 33]);
@@ -92,8 +88,8 @@ fn sack_repairs_all_losses_within_a_round_trip_under_any_counting() {
 
 #[test]
 fn sack_resends_a_doubtful_segment_without_new_data() {
-    // All 20 segments are in the first window, and segments 10 and 17 are lost. Only two segments
-    // arrive after 17, one too few to consider it lost.
+    // Segments 10 and 17 are lost. Only two segments arrive after 17, one too few to consider it
+    // lost.
     let of_today = Config::new(Profile::Modern, 512);
     let config = Arc::new(Config { initial_window: 20, recovery: Recovery::Sack, ..of_today });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);
@@ -113,8 +109,8 @@ fn in_ns2_sack_ignores_duplicates_that_report_nothing() {
     let mut path = Path::new(&config, 1000).losing(&[62, 66, 72, 73, 82, 84]);
     path.start();
     path.run_until(Time::ZERO + Duration::from_secs(2));
-    // After the timeout, the sender goes back to 61. Segment 72 arrives for the second time, and
-    // its acknowledgement releases no segment. The order is that of ns-2:
+    // Segment 72 arrives for the second time, and its acknowledgement releases no segment. The
+    // order is that of ns-2:
     let late = path.sent.iter().filter(|(at, _)| at.secs() > 1.0).take(8);
     let sent: Vec<(u64, u64)> = late.map(|(at, s)| (at.ns() / 1_000_000, s.seq)).collect();
     assert_eq!(
@@ -125,7 +121,6 @@ fn in_ns2_sack_ignores_duplicates_that_report_nothing() {
 
 #[test]
 fn a_lost_retransmission_shown_by_the_scoreboard_is_sent_again() {
-    // Segment 24 and its first retransmission are lost.
     let lost_again = |config: &Config| {
         let mut is_first = true;
         let mut path = Path::new(config, 1000).fate(move |n, segment| {

@@ -7,8 +7,7 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, LossCounts, Profile, Segment, Sender};
 use std::sync::Arc;
 
-/// The approximate round trip of the path without a queue: 32 ms of propagation, and the
-/// transmission of a segment and its acknowledgement.
+/// The approximate round trip without a queue: 32 ms of propagation, and the transmissions.
 const ROUND_TRIP: Duration = Duration::from_ms(34);
 
 fn today() -> Config {
@@ -23,7 +22,6 @@ fn again(path: &Path<'_>) -> Vec<u64> {
     path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect()
 }
 
-/// All `segments` are in the first flight.
 fn transfer<'a>(segments: u32, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Path<'a> {
     let config = Arc::new(Config { initial_window: segments, ..today() });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).fate(fate);
@@ -101,7 +99,6 @@ fn a_needless_probe_costs_no_window() {
 
 #[test]
 fn data_held_for_two_seconds_is_no_loss_and_keeps_the_window() {
-    // Nothing reaches the queue from 5 s to 7 s; then the delayed packets come, in order.
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
     path.run_until(at(5_000));
@@ -182,8 +179,7 @@ fn duplicates_cost_no_throughput() {
 
 #[test]
 fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
-    // One packet in 200 is late by `late_ms`. DSACK or the echo of the packet's original reveals
-    // this.
+    // DSACK or the echo of the original reveals that a packet was late.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {
             if n % 200 == 199 { vec![Duration::from_ms(late_ms)] } else { none() }

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use fairwire_core::Seed;
 
-    /// The tolerance for rounding: a few units in the last place near 1.
+    /// A few units in the last place near 1.
     const ROUNDING: f64 = 1e-15;
 
     #[test]

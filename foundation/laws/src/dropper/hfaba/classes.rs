@@ -444,8 +444,7 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // The weights sum to 8.4: 84 000 draws are 10 000 per unit. `counts[0]` is of both flows.
-        // Class 2 is retired.
+        // The weights sum to 8.4, so 84 000 draws are 10 000 per unit of weight.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most
@@ -484,8 +483,6 @@ mod tests {
         }
     }
 
-    /// Checks that groups are adjacent within the root's room, and that each class is in the group
-    /// of its weight. `sum` and `line` must equal the sums over the root's active classes.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

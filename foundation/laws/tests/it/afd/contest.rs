@@ -86,8 +86,7 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
         let found = groups(&contest(name, "", &figure6()));
         println!("{name}: {found:.1?} kbit/s");
         for (found, fair) in found.iter().zip(FAIR) {
-            // For a fair rate of 325 kbit/s, ns-2 gave 320 and 332 kbit/s with SB, and 317 and 336
-            // with NFT. All are within 5 %; the paper claims 15 %.
+            // In ns-2, the rates with SB and NFT are within 5 %; the paper claims 15 %.
             assert!((found / fair - 1.0).abs() < 0.05, "{name}: {found} for {fair}");
         }
     }
@@ -97,7 +96,7 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
 fn in_figure_6_the_plain_flow_table_holds_fast_flows_below_their_share() {
     let found = groups(&contest("afd-ft", "", &figure6()));
     println!("afd-ft: {found:.1?} kbit/s");
-    // For the fair rate of 325 kbit/s, ns-2 gave 352 and 298 kbit/s: 8 % more and less.
+    // ns-2 gave 8 % more and less than the fair rate.
     assert!(found[4] < 0.95 * FAIR[4], "{found:?}");
     assert!(found[3] > 1.05 * FAIR[3], "{found:?}");
 }
@@ -113,7 +112,6 @@ fn exact_rates_give_figure_6_too() {
 
 #[test]
 fn a_class_of_twice_the_weight_gets_twice_the_rate() {
-    // Each flow sends 900 kbit/s, more than its share.
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, 1000, if i < 10 { 0 } else { 7 })).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = groups(&contest(name, "weights = { 7 = 2.0 }", &senders));
@@ -131,13 +129,12 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // The plain flow table is biased against flows with many samples. Flows of short packets
-        // have three times as many.
+        // The plain flow table is biased against flows with many samples, here those of short
+        // packets.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");
         }
-        // Equal numbers of packets of 1500 and of 500 bytes give 750 and 250 kbit/s.
         assert!((packets[0] / packets[1] / 3.0 - 1.0).abs() < 0.15, "{name}: {packets:?}");
     }
 }

@@ -8,13 +8,13 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
-    // The counts are those of flows of 50, 100, 200, 400 and 600 kbit/s among 1000 samples, at a
-    // total of 13.5 Mbit/s. The fair rate is 325 kbit/s.
+    // The counts are those of flows of 50, 100, 200, 400 and 600 kbit/s among 1000 samples of all
+    // 13.5 Mbit/s. The fair rate is 325 kbit/s.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // Since m_fair is given to four figures, 24.07, `p` is exact to 2e-4.
+        // m_fair has four figures, so `p` is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -60,8 +60,7 @@ proptest! {
             let queue = f64::from(queue);
             fair.catch_up(Time::from_ns(now), queue, 1000.0);
             timer.run(now, queue, 1000.0);
-            // Each value sums up to 1500 terms of about 200. Each addition rounds by a relative
-            // 2^-53. All errors stay below 1e-9.
+            // Sums of up to 1500 terms of about 200 have rounding errors below 1e-9.
             prop_assert!((fair.value() - timer.m_fair).abs() < 1e-9, "{} {}", fair.value(), timer.m_fair);
             prop_assert!((0.0..=1000.0).contains(&fair.value()));
         }

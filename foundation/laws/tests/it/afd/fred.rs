@@ -143,7 +143,6 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
-/// Low flow numbers are more frequent.
 fn flow(rng: &mut Rng, frame: u32) -> u64 {
     let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
     rng.below(flows).min(rng.below(flows)).into()
@@ -216,8 +215,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // After two strikes a flow must have fewer packets waiting than the average flow, here fewer
-    // than one.
+    // After two strikes, fewer than one packet of the flow may wait.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");

@@ -31,8 +31,8 @@ fn in_bytes_long_packets_lose_nothing_on_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.9 of the link's rate. It may lose a few packets if a step of m_fair
-        // occurs while a packet waits.
+        // The flow sends at 0.9 of the rate. A step of m_fair while a packet waits may cost a few
+        // packets.
         assert!(found[0] > 0.88, "{name}: {found:?}");
     }
 }
@@ -59,8 +59,8 @@ fn a_sender_that_ignores_marks_does_not_push_others_out() {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };
         let found = shares(name, "ecn = 'mark'", link, &[deaf, sender(4_000_000)]);
         println!("{name}: {found:.3?}");
-        // The second flow sends at 0.4 of the link's rate. It loses packets only at the start,
-        // until the queue has moved m_fair from its initial value.
+        // The second flow sends at 0.4 of the rate. It loses packets only until m_fair has left its
+        // initial value.
         assert!(found[1] > 0.37, "{name}: {found:?}");
     }
 }

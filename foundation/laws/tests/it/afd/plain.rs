@@ -95,8 +95,8 @@ impl Reference {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // `nth` is the index of a sample among all samples of the set's flows, in the order of the
-        // set. When a flow leaves the set, the set's last flow takes its position.
+        // `nth` is an index into the samples of the set's flows, in the order of the set. The last
+        // flow replaces one that leaves.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -226,8 +226,8 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     };
     compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
-        // During a pause, the transcription adds the steps of m_fair one by one, and the discipline
-        // adds them all at once. The two sums, of counts up to 10^6, are rounded differently.
+        // The discipline adds all steps of a pause at once, so its sums of counts up to 10^6 round
+        // differently.
         assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
     })
 }

@@ -34,7 +34,7 @@ fn assert_drawn_as(found: [u64; 3], expected: [f64; 3]) {
     assert!(chi2 < 13.8, "{found:?}, chi-square {chi2}");
 }
 
-/// The number of times that each flow of figure 3 loses a sample to a packet of another flow.
+/// The samples that each flow of figure 3 loses to another flow.
 fn victims<R: Record>(record: impl Fn() -> R) -> [u64; 3] {
     let mut rng = Seed(4).stream("figure 3");
     let mut victims = [0; 3];
@@ -64,8 +64,7 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // In figure 4, a = 0.5 and s = 1: a set is one flow, which loses half of its samples. That is 1
-    // for flow 1, 3 for flow 2, or 2 for flow 3.
+    // In figure 4, a set is one flow, which loses half of its samples: 1, 3 or 2.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {
@@ -84,8 +83,7 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // Over 12 000 sets, the standard deviation of a flow's fraction of the samples is below 0.0065.
-    // The bound is three standard deviations.
+    // The bound is three standard deviations of a flow's fraction, each below 0.0065.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -201,14 +199,13 @@ fn table_1_comes_out() {
     // down u, the samples that a set loses.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
-        // Over 36 000 sets, a group's mean has a standard deviation of 0.0005. The bound is wider:
-        // the slowest flows are sometimes not in the table.
+        // The standard deviation is 0.0005. The bound is wider: the slowest flows are sometimes not
+        // in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
         // The slowest group's number of lost samples varies by about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // The printed values of NPS_i come from a simulation. Both simulations have a noise of a few
-    // percent.
+    // The printed NPS_i are also simulated, with a noise of a few percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }
@@ -229,8 +226,8 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
         core::array::from_fn::<_, 5, _>(theory)
     );
     for i in 0..5 {
-        // Counts decay over b updates, so each mean is over about 200 independent counts of ten
-        // flows. The mean's deviation is below 2 %.
+        // Counts decay over b updates, so a mean is over about 200 independent counts of ten flows.
+        // Its deviation is below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }

@@ -100,7 +100,7 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// The bit/s that each leaf sends when its demand is offered.
+/// The bit/s that each leaf sends.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
     siblings.iter().for_each(|node| node.leaves(&mut leaves));
@@ -138,8 +138,8 @@ fn assert_shares(siblings: &[Node]) {
     let mut expected = Vec::new();
     oracle(siblings, LINK, &mut expected);
     for ((id, share), (_, due)) in measured(siblings).into_iter().zip(&expected) {
-        // The tolerance, 1.5 % of the link, is 75 kB in the 4 s measured. It allows for bursts
-        // (about 4 kB for each class) and entire packets.
+        // The tolerance is 75 kB in 4 s. It allows for bursts of about 4 kB for each class, and
+        // entire packets.
         assert!((share - due).abs() < 0.015 * LINK, "class {id}: {share} for {due}\n{}", typed(siblings));
     }
 }
@@ -190,8 +190,7 @@ fn urgent_classes_take_spare_capacity_first_but_no_guarantee() {
 
 #[test]
 fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
-    // For two seconds class 1 offers only its guarantee, and then as much as the other classes. It
-    // must get its share at once, and no more.
+    // Class 1 offers only its guarantee for two seconds, and then as much as the others.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
@@ -206,8 +205,8 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
             sent[out.class as usize] += 1;
         }
     }
-    // Class 1's guarantee is 500 of 2500 packets. The other 2000 are shared equally: 667 for each
-    // class. A burst may add or subtract 4.
+    // Class 1 is guaranteed 500 of 2500 packets, and the rest is shared equally. A burst may add or
+    // subtract 4.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
@@ -335,8 +334,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // A burst may hold the bytes of 1 ms plus two packets of 1514 bytes each.
-                    // Rounding may add one byte.
+                    // A burst may hold 1 ms and two packets of 1514 bytes. Rounding may add one
+                    // byte.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -346,7 +345,6 @@ class = [
     }
 }
 
-/// Bytes that a permanently backlogged class sends between two times.
 fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
     let [from, end] = [from_s, to_s].map(Duration::from_secs).map(|since| Time::ZERO + since);
     let (mut now, mut sent) = (from, 0);
@@ -369,8 +367,7 @@ fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // Rows: start and end in s, and the rate in Mbit/s. The tolerance of 5000 bytes covers the
-    // peak's bucket and the last packet.
+    // The tolerance of 5000 bytes covers the peak's bucket and the last packet.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
@@ -406,7 +403,6 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 
 #[test]
 fn an_emptied_leaf_learns_that_it_idles_while_others_send() {
-    // While a class pauses, the average of its RED decays as on a dedicated link.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     let mut tree = discipline("classful", typed);
@@ -454,8 +450,7 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// A tree of eight leaves. If `is_later`, each is built when its first packet arrives. `made`
-/// counts built leaves.
+/// If `is_later`, each leaf is built when its first packet arrives. `made` counts built leaves.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -521,8 +516,6 @@ fn a_leaf_without_packets_is_never_built() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of leaves. Each has room for a thousand packets, and is built when its first packet
-/// arrives.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
         format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());
@@ -571,12 +564,10 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // The tree keeps 50 leaves. A search for a leaf to free may release none, so a sixteenth
-        // more may exist: 50 + 4.
+        // A search for a leaf to free may release none, so a sixteenth more may exist: 50 + 4.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));
-    // Leaves with backlog always remain.
     let all: Vec<u32> = (0..1000).collect();
     assert_eq!(offered(&mut tree, &all, 1), [1; 1000]);
     assert_eq!((tree.leaves_made(), tree.backlog().packets), (1000, 1000));

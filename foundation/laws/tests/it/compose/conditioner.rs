@@ -8,8 +8,7 @@ use proptest::prelude::*;
 
 #[test]
 fn each_listed_class_has_its_own_marker_and_the_others_share_one() {
-    // No time passes, so each bucket marks green only the packets that its burst covers. Green
-    // packets leave first.
+    // No time passes, so each bucket marks green only the packets that its burst covers.
     let typed = "[conditioner]
 marker = { token-bucket = { burst = '3 kB' } }
 class = [{ id = 1 }, { id = 5, marker = { token-bucket = { burst = '1 kB' } } }]

@@ -4,7 +4,7 @@ use super::rate;
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
-/// The tokens that arrive in `now` ns: one per byte at `bps`.
+/// The tokens that arrive in `now` ns, one per byte.
 fn ticks(bps: u64, now: u64) -> u128 {
     u128::from(now) * u128::from(bps) / 8_000_000_000
 }
@@ -242,7 +242,7 @@ fn at_twice_the_target_rate_half_of_the_packets_are_out() {
     let steady: Vec<(u64, u32, u8)> = (0..30_000).map(|i| (i * 1_000_000, 1000, 0)).collect();
     let given = colors(&mut marker, &steady);
     let out = given[10_000..].iter().filter(|&&color| color == 1).count();
-    // Each of the last 20000 packets is out of profile with probability 1/2. The bounds are 10000
-    // +- 350, about five standard deviations of 71.
+    // Each of 20000 packets is out of profile with probability 1/2. The bounds are about five
+    // standard deviations of 71.
     assert!((9_650..=10_350).contains(&out), "{out}");
 }

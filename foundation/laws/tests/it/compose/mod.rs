@@ -76,7 +76,6 @@ fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]
     Driver::new(Classified { inner, classes }).run(sequence);
 }
 
-/// Pushes out the oldest packets, several if needed, until the arrival fits.
 struct DropFront;
 
 impl Dropper for DropFront {

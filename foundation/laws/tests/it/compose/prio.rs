@@ -102,13 +102,11 @@ band = [
     }
     let mut next = |now| prio.dequeue(Time::from_ns(now), &mut Ignore).map(|packet| packet.frame);
     assert_eq!([next(1_000_000), next(1_000_000), next(1_000_000)], [Some(0), Some(2), None]);
-    // 1000 bytes take 1 ms at 8 Mbit/s.
     assert_eq!(prio.ready_at(), Some(Time::from_ns(2_000_000)));
 }
 
 #[test]
 fn a_band_below_a_busy_one_learns_that_it_idles() {
-    // RED's average in the second band decays while only the first band sends, as on an idle link.
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
     let mut prio = discipline("prio", typed);
@@ -120,8 +118,7 @@ band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
         prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
     }
     (0..9).for_each(|ms| assert!(prio.dequeue(at(ms), &mut Ignore).is_some()));
-    // The second band idles for 80 ms, the time of 100 packets. With the new packet, the average
-    // decays 101 times.
+    // The second band idles for the time of 100 packets. The new packet adds one decay.
     prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
     let expected = before * 0.99f64.powi(101);
     assert!(

@@ -28,7 +28,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
-/// RIO transcribed without running counts of packets: each arrival counts the waiting packets.
+/// RIO transcribed: each arrival counts the waiting packets.
 struct Reference {
     c: Config,
     rng: Rng,
@@ -120,7 +120,6 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         above: [false; 3],
         idle_since: None,
     };
-    // Packets have 770 bytes on average.
     let len = |rng: &mut Rng| 40 + rng.below(1461);
     let traffic = Traffic { turn: 300, two_packets: 1_600_000.0, len, ..Traffic::default() };
     compare(&mut queue, &mut plain, &traffic, (4000, seed), |queue, plain| {
@@ -159,8 +158,7 @@ fn it_agrees_with_the_second_implementation_under_every_switch() {
     assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 500);
 }
 
-/// The averages after 500 arrivals of `color` at a buffer that holds 10 green and 20 yellow
-/// packets.
+/// The averages at a buffer of 10 green and 20 yellow packets.
 fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
     let given = Checked { coupling, weight: 0.05, ..Checked::default() };
     let config = Config { given, colors: 2, ..config() };
@@ -216,8 +214,6 @@ fn under_ns2s_rule_only_green_updates_averages_and_yellow_ends_idling() {
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // Arrivals raise yellow's average above its upper threshold, so the next 60 yellow packets are
-    // forced drops. An idle time then lowers the average below the threshold.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let given = Checked { out_rule, weight: 0.05, ..Checked::default() };
@@ -240,8 +236,7 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
         arrive(&mut rio, 0, later);
         arrive(&mut rio, 1, later)
     };
-    // Under ns-2's rule the count now exceeds 2/p, so a signal is certain. Under the paper's rule,
-    // the forced drops have restarted the count.
+    // Under ns-2's rule the count now exceeds 2/p, so a signal is certain.
     assert_eq!(signals(OutRule::Ns2), Verdict::Signal(Cause::Early));
     assert_eq!(signals(OutRule::Paper), Verdict::Pass);
 }
@@ -258,8 +253,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Above yellow's upper threshold, 20 packets, every yellow packet is dropped. The average lags,
-    // so a few more enter.
+    // Yellow's upper threshold is 20 packets. The average lags, so a few more enter.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
@@ -269,8 +263,8 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
 
 #[test]
 fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured() {
-    // With a weight of 1, the average is the backlog that an arrival meets. The 21st yellow packet
-    // meets 20 packets, which is yellow's upper threshold.
+    // With a weight of 1, the average is the backlog. The 21st yellow packet meets 20 packets,
+    // yellow's upper threshold.
     let fates = |above_max, ecn| {
         let config = Config { given: Checked { weight: 1.0, above_max, ..Checked::default() }, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
@@ -283,7 +277,6 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
         let marked = counts.marked().iter().filter(|(_, cause)| *cause == Cause::Forced).count();
         [marked, counts.dropped_by(Cause::Forced), counts.dropped_by(Cause::Overflow)]
     };
-    // `AboveMax::Mark` marks packets 21 to 40, which fill the buffer. The next 160 find no room.
     assert_eq!(fates(AboveMax::Mark, Ecn::Ect0), [20, 0, 160]);
     assert_eq!(fates(AboveMax::Drop, Ecn::Ect0), [0, 180, 0]);
     let deaf = fates(AboveMax::Drop, Ecn::NotEct);
@@ -293,7 +286,7 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
 
 #[test]
 fn while_thresholds_do_not_overlap_green_is_spared() {
-    // Five of eight packets are sent, so 7500 of 20000 are dropped or wait. The green half fits.
+    // Five of eight packets are sent, so 7500 of 20000 are dropped or wait.
     let config = Config { given: Checked { weight: 0.02, ..Checked::default() }, ..config() };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Rio::new(config, Seed(1).stream("rio")));
     let mut counts = Events::default();

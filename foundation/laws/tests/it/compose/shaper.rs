@@ -16,7 +16,7 @@ fn shaper(rate: Rate) -> Shaper<Queue<Fcfs, DropFront>> {
     Shaper::new(queue, Transmitter::with_catch_up(rate, rate.time_to_send(BURST)))
 }
 
-/// Time in ns and length of each packet sent. Polls come at random times.
+/// Time in ns and length of each packet sent.
 fn sent(rate: Rate, seed: u64) -> Vec<(u64, u64)> {
     let (mut shaper, mut rng) = (shaper(rate), Seed(seed).stream("polls"));
     let (mut now, mut sent) = (0, Vec::new());
@@ -76,8 +76,7 @@ fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
             let early = Time::from_ns(ready.ns() - 1);
             assert!(shaper.dequeue(early, &mut Ignore).is_none(), "a nanosecond early");
             now = ready;
-            // The burst left at once. Each later packet leaves when tokens cover all packets before
-            // it.
+            // A packet leaves when tokens cover all packets before it.
             let due = (bytes - BURST) * 8_000_000_000 / 3_333_333;
             // One ns allows for rounding.
             assert!(
@@ -100,8 +99,7 @@ fn after_a_pause_one_burst_and_the_packet_exceeding_it_leave_at_once() {
     }
     let went = core::iter::from_fn(|| shaper.dequeue(now, &mut Ignore)).count();
     assert_eq!(went, 3, "4000 bytes are paid after the third packet of 1500");
-    // The shaper sent 4500 bytes, and 4000 were available. The missing 500 bytes take 4 ms at 1
-    // Mbit/s.
+    // The 500 bytes beyond the burst take 4 ms at 1 Mbit/s.
     assert_eq!(shaper.ready_at(), Some(Time::from_ns(1_004_000_000)));
     assert_eq!(shaper.backlog().packets, 17);
 }
@@ -128,7 +126,6 @@ fn a_shaper_faster_than_its_link_decides_as_its_inner_discipline() {
 
 #[test]
 fn an_empty_discipline_learns_that_it_idles_before_its_debt_is_paid() {
-    // One packet takes 80 ms. The average of the inner RED decays as soon as the link is idle.
     let typed = "[shaper]
 rate = '100 kbit/s'
 burst = '0 B'
@@ -141,8 +138,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // The link was idle from 81 to 321 ms, the time of three packets. They and the new packet halve
-    // the average four times.
+    // The link was idle from 81 to 321 ms, the time of three packets. Each of them, and the new
+    // packet, halves the average once.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

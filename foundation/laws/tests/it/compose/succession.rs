@@ -46,7 +46,7 @@ impl Maker for Leaves {
     }
 }
 
-/// Replaces `tree` with `next`, and offers `next` the packets of leaves that cannot remain.
+/// Offers `next` the packets of leaves that cannot remain.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -67,8 +67,8 @@ const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = 
 /// The pause in which class 1 saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// The rate, in Mbit/s, of the permanently backlogged class 1 in each second. After each second, a
-/// new tree gives class 1 the number `number_then`, and replaces class 2 with `others`.
+/// The rate of class 1 in each second, in Mbit/s. After each second, a new tree gives class 1 the
+/// number `number_then`, and replaces class 2 with `others`.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -109,7 +109,7 @@ fn a_neighbours_new_plan_does_not_refill_a_burst() {
     }
 }
 
-/// The tree of [`run`]. Every `every` arrivals, a new tree changes class 2's ceiling.
+/// Every `every` arrivals, a new tree changes class 2's ceiling.
 struct Succeeded {
     tree: Classful,
     name: &'static str,
@@ -161,7 +161,7 @@ impl Control for Succeeded {
     }
 }
 
-/// The fates of the packets of classes 1 and 3. Class 2 sends nothing.
+/// Only classes 1 and 3 send.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
     let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });
@@ -183,8 +183,8 @@ fn leaves_of_other_classes_decide_as_if_nothing_had_changed() {
     }
 }
 
-/// The rates of the permanently backlogged classes 1 and 3 in each second, in Mbit/s. After each
-/// second, `next` gives class 3's new parent and terms.
+/// The rates of classes 1 and 3 in each second, in Mbit/s. After each second, `next` gives class
+/// 3's parent and terms.
 fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
     let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
     let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");

@@ -94,8 +94,8 @@ fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
 
 #[test]
 fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
-    // Overloaded, CAKE sends at two thirds of 10 Mbit/s: 1 s / 0.6 ms = 1667 packets. At a gap of
-    // 0.41 ms, every packet is sent: 2439.
+    // Overloaded, CAKE sends at two thirds of 10 Mbit/s: 1667 packets. At a gap of 0.41 ms, every
+    // packet is sent.
     for (gap, expected) in [(27, 1667), (10, 1667), (41, 2439)] {
         let mut cake = built("cake-like", "ingress = true\ntarget = '1 s'\ninterval = '10 s'", &site(20));
         let mut wire = Wire::default();
@@ -107,7 +107,7 @@ fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
             }
             sent += u32::from(cake.dequeue(now, &mut wire).is_some());
         }
-        // The tolerance of 40 packets allows for the start, when the buffer of 20 packets fills.
+        // The tolerance allows for the start, when the buffer fills.
         assert!(sent.abs_diff(expected) <= 40, "each {gap}0 us: {sent}, not {expected}");
     }
 }

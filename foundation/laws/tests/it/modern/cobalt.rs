@@ -176,8 +176,8 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Each departing packet has waited 20 ms, more than the shortest wait that counts: 4 × 1514
-    // bytes at 10 Mbit/s, 4.8 ms.
+    // Each departing packet has waited 20 ms. The shortest wait that counts is 4.8 ms: 4 × 1514
+    // bytes at 10 Mbit/s.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();

@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// Returns the next packet, and whether it may be dropped. `beside` is the other queues' backlog,
-/// which Linux adds to this queue's; 0 under the RFC's rules.
+/// Returns the next packet, and whether it may be dropped. Linux adds `beside`, the other queues'
+/// backlog, to this queue's.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -166,8 +166,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// One packet arrives each ms. Polls begin `packets` ms later, one each ms. Returns the log, and
-/// the time of each signal in ms since the first poll.
+/// Polls begin `packets` ms after the first arrival. Signals are timed in ms since the first poll.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -189,9 +188,8 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // The first signal is due at 100 ms. After the nth signal, the next one is due 100/sqrt(n) ms
-    // later: at 200, 270.7, 328.4, 378.4, 423.2 and 464.0 ms. Polls are 1 ms apart, and a signal
-    // comes at the next poll.
+    // The first signal is due at 100 ms. Signal n + 1 is due 100/sqrt(n) ms after signal n was due.
+    // A signal comes at the next poll, within 1 ms.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -201,12 +199,9 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the previous
-    // approximation. From r = 1, this gives 0.5, 0.5625, 0.4878, 0.4416, 0.4040 and 0.3752 for n =
-    // 2 to 7.
-    //
-    // The kernel requires more than an interval of 100 ms, so the first signal comes at 101 ms. The
-    // others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after the first, and come at
-    // the next poll.
+    // approximation, at first 1. It requires more than an interval, so the first signal comes at
+    // 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come
+    // at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

@@ -29,7 +29,7 @@ struct PlainDual {
 
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     if likelihood >= 1.0 {
-        // At a likelihood of 1 or more the counter would never fall, so every packet is signalled.
+        // At a likelihood of 1 or more the counter would never fall.
         *count = (*count + 1.0 - 1.0).max(0.0);
         return true;
     }
@@ -225,7 +225,7 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
     }
 }
 
-/// Packets sent, and their longest and total waits in us.
+/// Longest and total waits in us.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     longest: u64,
@@ -239,8 +239,7 @@ impl Waits {
     }
 }
 
-/// Offers `classic` and `l4s` packets per ms to a link of two packets per ms. Returns the waits in
-/// the run's second half.
+/// Offers `classic` and `l4s` packets per ms to a link of two packets per ms.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -262,8 +261,7 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
-    // Classic senders offer 75 % of the link's rate, and L4S senders 30 %. So 5 of 75 classic
-    // packets must be dropped.
+    // Classic senders offer 75 % of the link's rate, and L4S senders 30 %.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
     // The target is 15 ms; random arrivals move the queue by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
@@ -275,8 +273,7 @@ fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
 
 #[test]
 fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
-    // `load` is in packets per ms, and the link sends 2 per ms. So 0.4 of 2.4, or 2 of 4, must be
-    // dropped. The buffer holds 500 ms.
+    // The buffer holds 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
@@ -308,8 +305,7 @@ fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// The number of marks on `count` L4S packets that arrive at once. Each takes 1.2 ms: 1500 B at 10
-/// Mbit/s.
+/// Marks on `count` L4S packets that arrive at once. Each takes 1.2 ms.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {

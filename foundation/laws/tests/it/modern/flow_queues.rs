@@ -123,15 +123,13 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // 1.35 packets arrive per ms, and one is sent. The excess, 0.35 × 8000 = 2800 packets, is
-    // dropped early or still waits.
+    // The excess of 0.35 × 8000 = 2800 packets is dropped early or still waits.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
-/// Settings with few queues, small batches and short intervals.
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
@@ -208,8 +206,8 @@ fn only_the_law_of_the_overflowed_queue_is_invoked() {
 
 #[test]
 fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
-    // Two hosts have 450 bulky flows each. A queue gets three bytes per round, so a packet of 1500
-    // bytes takes 500 rounds.
+    // Two hosts have 450 bulky flows each. So a queue gets three bytes per round, and a packet of
+    // 1500 bytes takes 500 rounds.
     let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);
     let mut sent = [0u32; 2];
     for tick in 0..8000u64 {
@@ -223,8 +221,7 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // For one packet, the scheduler inspects each of 900 queues at most eight times. Without
-    // skipped rounds, there would be 450 000 inspections.
+    // For one packet, the scheduler inspects each of 900 queues at most eight times.
     assert!(most > 900 && most <= 8 * 900, "{most}");
     // Without skipped rounds, 500 rounds of 900 inspections would send 900 packets: 500 inspections
     // for each of 8000 packets.

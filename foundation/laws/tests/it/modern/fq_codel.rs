@@ -154,8 +154,7 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
 
 #[test]
 fn an_empty_poll_after_an_overflow_starts_a_new_interval() {
-    // If a poll finds no packet, dodequeue of RFC 8289, section 5.5, sets first_above_time to zero.
-    // Linux keeps first_above_time.
+    // An empty poll sets first_above_time to zero in RFC 8289, section 5.5. Linux keeps it.
     for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
         let config = config(4);
         let config = Config { terms: Terms { rules, mtu: 1000, ..config.terms }, ..config };
@@ -167,8 +166,7 @@ fn an_empty_poll_after_an_overflow_starts_a_new_interval() {
         let poll = |fq: &mut FqCodel, log: &mut Events, ms: u64| {
             fq.dequeue(Time::from_ns(ms * 1_000_000), log).map(|packet| packet.frame)
         };
-        // At 10 ms, the packets of flow 1 have waited longer than the target, so `first_above_time`
-        // is set.
+        // At 10 ms, flow 1 exceeds the target, so `first_above_time` is set.
         (0..3).for_each(|frame| offer(&mut fq, &mut log, frame, 1, 1500, 0));
         assert_eq!([poll(&mut fq, &mut log, 10), poll(&mut fq, &mut log, 10)], [Some(0), Some(1)]);
         (10..14).for_each(|frame| offer(&mut fq, &mut log, frame, u64::from(frame), 100, 11));
@@ -192,14 +190,14 @@ fn a_sparse_flow_is_served_first() {
 #[test]
 fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
     let (mut fq, mut log) = (config(100).queue(1), Events::default());
-    // Three bulky flows have old queues.
+    // After twelve polls, the queues of three bulky flows are old.
     for flow in 1..=3 {
         (0..20).for_each(|i| offer(&mut fq, 1000 * flow + i, flow.into(), 1000, &mut log));
     }
     (0..12).for_each(|_| assert!(next(&mut fq, &mut log).is_some()));
     offer(&mut fq, 1, 9, 100, &mut log);
     assert_eq!(next(&mut fq, &mut log), Some(1));
-    // Flow 9's queue is found empty and moves behind the old queues, where its next packet waits.
+    // Flow 9's queue is found empty and moves behind the old queues.
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones go on");
     offer(&mut fq, 2, 9, 100, &mut log);
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones still go on");
@@ -249,8 +247,8 @@ fn a_limit_in_bytes_is_never_exceeded_by_the_fattest_arrival() {
 
 #[test]
 fn polite_flows_lose_nothing_and_wait_little_despite_a_greedy_one() {
-    // The link sends 1000 bytes per ms. Each of four flows sends a tenth of that rate, and the
-    // greedy flow sends ten times the link's rate.
+    // Each of four flows sends a tenth of the link's rate. The greedy flow sends ten times the
+    // link's rate.
     let (mut fq, mut log) = (config(200).queue(1), Events::default());
     let mut longest = 0;
     for ms in 0..5000u64 {

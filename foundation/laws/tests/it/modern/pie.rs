@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// PIE driven by hand. After each departure of 1000 bytes, 50 packets still wait.
+/// After each departure of 1000 bytes, 50 packets still wait.
 struct Bench {
     pie: Pie,
     common: Common,
@@ -310,8 +310,8 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             // after 8.5/0.02 = 425. Rounding may add a packet.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // Gaps are geometric with p = 0.02. Nearly every 2000 gaps include 1 and a gap above
-            // 300, of probability 0.98^300 = 0.0023.
+            // Gaps are geometric with p = 0.02. A gap above 300 has probability 0.98^300 = 0.0023,
+            // so nearly every 2000 gaps include one.
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }

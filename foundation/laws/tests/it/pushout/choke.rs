@@ -10,8 +10,6 @@ use fairwire_laws::dropper::choke::{Choke, Compare, Config, Draws, Spec};
 use fairwire_laws::dropper::red::{self, Ramp, Spreading};
 use fairwire_laws::spec::Measure;
 
-/// CHOKe's pseudo-code: RED's average, the comparison (a match drops both packets), the upper
-/// threshold, and RED's test.
 struct Reference {
     config: Config,
     line: Line,

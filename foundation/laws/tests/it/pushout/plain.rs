@@ -88,9 +88,8 @@ impl Reference {
     }
 }
 
-/// Runs `queue` and `plain` over `operations`. A flow that loses a packet must be one of those that
-/// `victims` returns, and lose the packet at the configured end. `victims` also gets each
-/// [`Event`]. `after` runs after each operation. Returns the number of push-outs.
+/// A flow that loses a packet must be one that `victims` returns, and loses it at the configured
+/// end. `victims` also gets each [`Event`]. Returns the number of push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

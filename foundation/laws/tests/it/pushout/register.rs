@@ -45,7 +45,6 @@ fn typed() -> Vec<(Spec, Amount)> {
 }
 
 proptest! {
-    // Each case is one run for each of twelve configurations.
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
@@ -111,8 +110,8 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // The register has only flow 2, which loses its only packet. Flow 1's packet is unknown to the
-    // register, so the arrival is refused.
+    // The register knows only flow 2, so the arrival is refused after that flow has lost its only
+    // packet.
     assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
 }
@@ -136,8 +135,8 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
         queue.dequeue(Time::ZERO, &mut Events::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
-    // After this poll, only flow 1 is backlogged. Flow 1 is 11 below its share of 12, and flow 4
-    // only 3 below its share. But flow 4 has no packet to lose.
+    // After this poll, only flow 1 is backlogged, and the shares are 12 and 3. Flow 4 is nearer to
+    // its share, but has no packet to lose.
     let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

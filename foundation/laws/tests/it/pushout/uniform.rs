@@ -6,15 +6,14 @@ use fairwire_core::{Buffer, Dropper, Seed, Time, Victim};
 use fairwire_laws::dropper::lqd::{self, Lqd};
 use fairwire_laws::dropper::rnd;
 
-/// Asserts even counts: with 2 degrees of freedom, a chi-square above 13.8 has probability 0.001.
+/// With 2 degrees of freedom, a chi-square above 13.8 has probability 0.001.
 fn assert_even(counts: [u32; 3]) {
     let expected = f64::from(counts.iter().sum::<u32>()) / 3.0;
     let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Counts, by flow, the victims of 9000 choices for an arrival of flow 9. The buffer holds
-/// `lengths[i]` packets of flow `i`.
+/// Counts 9000 victims for an arrival of flow 9. The buffer holds `lengths[i]` packets of flow `i`.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -56,8 +55,7 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 0, 1, 2 and the arrival's flow 9 have weights 1, 2, 1 and 2: shares of 7, 14, 7 and 14.
-    // Each waiting queue is 3 above its share.
+    // Flows 0, 1, 2 and 9 have shares of 7, 14, 7 and 14. Each waiting queue is 3 above.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -71,7 +69,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows, including the arrival's, have shares of 6.67 packets. Flows 1 and 3 are below.
+        // Six flows, including the arrival's, have shares of 6.67 packets.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -80,7 +78,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Each of four flows, including the arrival's, has a share of 10. Flow 0 has exactly 10.
+    // Each of four flows, including the arrival's, has a share of 10.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);

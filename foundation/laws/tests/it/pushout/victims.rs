@@ -50,7 +50,6 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// Flows with the largest q_i - b_i.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -58,7 +57,6 @@ fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     if equals.contains(&arriving) { vec![arriving] } else { equals }
 }
 
-/// Flows with q_i > b_i.
 fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
@@ -88,7 +86,7 @@ fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
 }
 
 proptest! {
-    // A case is one run for each of 36 configurations, about a tenth of a second.
+    // A case takes about a tenth of a second.
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
@@ -200,7 +198,7 @@ proptest! {
 
     #[test]
     fn accounts_stay_correct_across_take_overs(sequence in shape()) {
-        // Seven flows share three queues, and a flow may have packets in several queues.
+        // A flow may have packets in several queues.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -226,8 +224,7 @@ proptest! {
 
 #[test]
 fn the_random_sequences_cause_push_outs() {
-    // This fixed sequence resembles the random sequences above. It shows that they include
-    // push-outs.
+    // This fixed sequence resembles the random sequences above.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..1000)
         .map(|_| match traffic.chance(0.6) {
@@ -259,8 +256,7 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // Flow 1 has the longest queue, 1100 bytes, and loses frame 0. Then flow 2 has the longest, and
-    // loses frame 2.
+    // The longest queue is first that of flow 1, 1100 bytes, and then that of flow 2.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
@@ -286,7 +282,6 @@ fn queues_of_one_bin_take_turns() {
     let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
-        // Three flows have six packets each, in the bin from 4 to 7.
         queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Events::default());
     }
     let mut log = Events::default();
@@ -315,8 +310,8 @@ fn a_queue_has_the_weight_of_its_first_packet() {
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // With flow 9, the shares of flows 7, 8 and 9 are 4, 1 and 1 of 6 packets. Flows 7 and 8 have 4
-    // and 2 packets, so flow 8 loses.
+    // With flow 9, the shares of flows 7, 8 and 9 are 4, 1 and 1. Flow 8 has 2 packets, so it
+    // loses.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

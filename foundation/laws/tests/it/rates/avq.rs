@@ -65,7 +65,7 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     }
 }
 
-/// The fraction of packets of 512 bytes signalled in `seconds` at `load` times the link's rate.
+/// The fraction of packets signalled at `load` times the link's rate.
 fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
     let buffer = Buffer::new(Limit::packets(40));
     let gap = 409_600.0 / load;
@@ -81,8 +81,7 @@ fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
 fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
     let mut avq = Avq::new(config());
     let buffer = Buffer::new(Limit::packets(40));
-    // 65,000 bytes arrive each second. The link sends 1,250,000, and the virtual buffer holds
-    // 20,480.
+    // The virtual buffer holds 20,480 bytes, and the link sends 1,250,000 bytes per second.
     for second in 1..=1000 {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);

@@ -37,8 +37,7 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // 10 Mbit/s carry 4.88 packets of 512 bytes in 2 ms.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // The target is a quarter of a small buffer. A target above the buffer would keep the price at
-    // 0.
+    // The target is a quarter of a small buffer.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
@@ -59,7 +58,7 @@ impl Reference {
         self.config.law.given.measure == Measure::Bytes
     }
 
-    /// Fires the timer up to `now`. The queue must not have changed since the last call.
+    /// The queue must not have changed since the last call.
     fn timer(&mut self, now: u64) {
         let law = self.config.law;
         while self.rings <= now {
@@ -153,8 +152,7 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // The 100 waiting packets are 80 above the target, and the link sends 4.88 per interval. Each
-    // of a million intervals adds 0.001 × (0.1 × 80 - 4.88) to the price.
+    // In each interval, 80 packets above the target add 0.001 × (0.1 × 80 - 4.88) to the price.
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -166,8 +164,8 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 
 #[test]
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
-    // Signals reduce the senders' rate. `gamma` is a thousand times the default, so the loop
-    // converges within a few thousand intervals.
+    // `gamma` is a thousand times the default, so the loop converges within a few thousand
+    // intervals.
     let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
@@ -191,8 +189,8 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
         }
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
-    // The mean price is constant only if arrivals equal the capacity and the backlog is the target
-    // of 20 packets. The tolerance allows for rounding to whole packets.
+    // The mean price is constant only if the backlog is the target, 20 packets. The tolerance
+    // allows for rounding to whole packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 

@@ -23,9 +23,8 @@ fn law() -> Law {
 
 #[test]
 fn the_law_has_the_values_of_section_3() {
-    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, the virtual capacity B' is
-    // 0.99 B. The rate of n sessions is b = (1 - e^-n) B', so n = -ln(1 - b/B'). The probability is
-    // p = 2 (n/b)^2.
+    // With the defaults, the virtual capacity B' is 0.99 B. The rate b of n sessions gives n =
+    // -ln(1 - b/B') and p = 2 (n/b)^2.
     let law = law();
     let near = |found: f64, value: f64, unit: f64| {
         // The tolerance is half a unit in the last digit given, plus rounding.
@@ -137,7 +136,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     }
 }
 
-/// Figure 1 transcribed. What the paper leaves open follows the documentation of RQM.
+/// Figure 1 transcribed, completed by the documentation of RQM.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -247,8 +246,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp, p = gain × (20.7 / 2417)^2 is 0.07 for 1e3 and 2.9 for 4e4. A
-            // `clamp_limit` of 0.5 reduces 2.9 to 0.5.
+            // At the clamp, p = gain × (20.7 / 2417)^2 is 0.07 for 1e3 and 2.9 for 4e4.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -301,7 +299,7 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals count as one. So the measured rate remains 0, and p is 3.
+    // Simultaneous arrivals count as one, so the measured rate remains 0.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);

@@ -25,7 +25,7 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 
 #[test]
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
-    // The paper has room for 200 packets and 23 bins of 13. Linux has bins of 20, limited to 25.
+    // The paper has 23 bins of 13 packets. Linux has bins of 20, limited to 25.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04, and 1.25 times 14, rounded up
@@ -33,7 +33,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // Backlogs are integers: above 77.5 means above 77. So levels are rounded down.
+    // Backlogs are integers, so levels are rounded down.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -235,7 +235,7 @@ proptest! {
         sequence in operations(Shape::default()),
     ) {
         for measure in [Measure::Packets, Measure::Bytes] {
-            // The hash changes every 7 ms, tens of times in a sequence.
+            // The hash changes every 7 ms, about ten times in an average sequence.
             let (rehash_interval, warmup_time) = (Duration::from_ms(7), Duration::from_ms(3));
             let given = Checked { measure, levels: 3, bins: 5, rehash_interval, ..Checked::default() };
             let config = Config { given, warmup_time, ..config() };
@@ -338,8 +338,8 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 is detected within a second. From then on the penalty box passes at most 10 packets
-    // per second. A few more pass while the bins' probabilities are slightly below 1.
+    // After the first second, the penalty box passes at most 10 packets per second. A few more pass
+    // while probabilities are slightly below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
     // Only flow 0's bins, one per level, may have probability 1.
@@ -357,8 +357,7 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 86 packets of flow 0 pass in the ten seconds before the rehash. In the ten
-    // seconds after, `cold` has 320 and `warm` 184.
+    // With this seed, 86 packets pass before the rehash. After it, 320 pass cold and 184 warm.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -369,8 +368,7 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // The bin size is 1.5 × 40 / 16 = 3.75 packets, rounded up to 4. An arrival passes at a backlog
-    // of 5, the limit.
+    // An arrival passes at a backlog of 5, the limit.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -386,7 +384,7 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99, and in both cases the random number is below 0.99.
+        // In both cases the random number is below 0.99.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }
@@ -398,8 +396,7 @@ fn a_long_silence_costs_at_most_a_few_rehashes() {
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
-    // The first arrival comes after 580 years. A loop over this time in steps of 3 ns would take
-    // forever.
+    // A loop over 580 years in steps of 3 ns would take forever.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

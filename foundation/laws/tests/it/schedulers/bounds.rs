@@ -29,7 +29,6 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     for _ in 0..150 {
         at_ns += u64::from(rng.below(2_000_000));
         let flow = 3 + u64::from(rng.below(8));
-        // Sometimes several packets arrive at once, so other flows are backlogged too.
         for _ in 0..=rng.below(3) {
             arrivals.push(Arrival { at_ns, flow, class: 3, len: len(&mut rng) });
         }
@@ -97,7 +96,7 @@ fn shares_are_proportional_to_weights() {
         let mut bytes = [0.0; 3];
         sent.iter().take(1500).for_each(|sent| bytes[sent.flow as usize] += f64::from(sent.len));
         let per_weight = [bytes[0], bytes[1] / 2.0, bytes[2] / 0.5];
-        // Per unit of weight, any two flows differ by at most a few packets.
+        // The bound is a few packets.
         let (least, most) = (
             per_weight.iter().fold(f64::MAX, |a, &b| a.min(b)),
             per_weight.iter().fold(0.0, |a: f64, &b| a.max(b)),
@@ -133,8 +132,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// The largest delay of a packet's end, and the largest advance of a packet's start, against the
-/// fluid server, in transmission times of the longest packet.
+/// The largest delay of a packet's end and advance of its start, in transmission times of the
+/// longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -156,7 +155,7 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
     // fluid server. The rule of eligibility forbids an earlier start. 1e-6 allows for rounding.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
-    // Round robin breaks both bounds, which shows that the comparison can fail.
+    // Round robin shows that the comparison can fail.
     let drr = against_the_fluid_server("drr", &all_at_once(0));
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
@@ -186,8 +185,7 @@ fn fbfq_and_wf2q_plus_guarantee_each_flow_its_rate_within_one_packet() {
         for (what, arrivals) in [("at once", all_at_once as fn(u64) -> _), ("come and go", come_and_go)] {
             let worst =
                 (0..60).map(|seed| against_its_own_server(name, &arrivals(seed))).fold(f64::MIN, f64::max);
-            // The bound of rate-proportional servers, by Stiliadis and Varma 1996: a packet ends at
-            // most one longest packet later than at the guaranteed rate.
+            // Rate-proportional servers have this bound (Stiliadis and Varma 1996).
             assert!(worst <= 1.0 + 1e-6, "{name}, {what}: {worst}");
         }
     }

@@ -50,8 +50,7 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
 #[test]
 fn the_fluid_server_shares_by_weight_and_conserves_work() {
     let arrival = |at_ns, flow, class, len| Arrival { at_ns, flow, class, len };
-    // With weights 2 and 1, flow 1 ends its 1000 bytes when flow 2 has sent 500. Then flow 2 has
-    // the entire link.
+    // Flow 1 ends its 1000 bytes when flow 2 has sent 500.
     let arrivals = [arrival(0, 1, 2, 1000), arrival(0, 2, 1, 1000), arrival(5_000_000, 1, 2, 500)];
     let times = fluid(&arrivals, f64::from);
     assert_eq!(times, [(0.0, 1_500_000.0), (0.0, 2_000_000.0), (5_000_000.0, 5_500_000.0)]);

@@ -4,7 +4,7 @@ use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
 use std::collections::BTreeMap;
 
-/// SCFQ as printed: a packet gets its finish tag at arrival, and keeps it.
+/// SCFQ as printed, with tags given at arrival.
 struct ArrivalTags {
     tags: Vec<u64>,           // by packet
     last: BTreeMap<u64, u64>, // by flow

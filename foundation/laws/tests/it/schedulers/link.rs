@@ -46,7 +46,7 @@ pub(super) struct Arrival {
     pub len: u32,
 }
 
-/// A sent packet. `index` is its index in the arrivals.
+/// `index` is the index in the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub index: usize,
@@ -109,9 +109,8 @@ impl Dropper for LongestFront {
     }
 }
 
-/// Fraction of the link that flow 0 gets in `seconds`, with 1000-byte packets at `load` times the
-/// link's rate. Ten other flows have 10 packets each in flight, too few to fill a buffer of 125.
-/// Each sends a packet 20 ms after one of its packets was sent or dropped.
+/// The fraction of the link that flow 0 gets at `load` times the link's rate. Ten other flows have
+/// 10 packets each in flight, too few to fill a buffer of 125.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

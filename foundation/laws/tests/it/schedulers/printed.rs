@@ -82,8 +82,7 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// Serves a packet. Drops the packets before it that `drops` picks, which are not charged to
-    /// their flows.
+    /// Dropped packets are not charged to their flows.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;
@@ -102,8 +101,7 @@ impl Printed {
         }
     }
 
-    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns the packet's frame,
-    /// and the flow's state before payment.
+    /// As in figure 2 of Shreedhar and Varghese 1996. Returns the flow's state before payment.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -173,9 +171,8 @@ impl Printed {
         Some((frame, flow))
     }
 
-    /// For FBFQ and WF2Q+, advances virtual time by the bytes sent, divided by the number of flows
-    /// that a fluid server would be serving. These flows have packets waiting, or tags ahead of
-    /// virtual time.
+    /// Advances virtual time by the bytes sent, divided by the number of flows that a fluid server
+    /// would be serving.
     fn end_of_transmission(&mut self) {
         let mut bytes = std::mem::take(&mut self.sending);
         if !["fbfq", "wf2q+"].contains(&self.name) {
@@ -240,7 +237,6 @@ impl Pair {
         for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
             self.printed.leave(frame);
         }
-        // A refused arrival never entered the queue.
         if !gone.contains(&self.frame) {
             self.printed.arrive(self.frame, flow, len.into());
         }
@@ -266,8 +262,7 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
 /// remain integers.
 const UNIT: u32 = 46_656;
 
-/// Compares `pair` in the `n`th sequence of six operations, then empties the queue. Packets of flow
-/// i have (i + 1) [`UNIT`] bytes.
+/// Compares `pair` in the `n`th sequence of six operations, then empties the queue.
 fn compare(mut pair: Pair, n: u32, context: &str) {
     for step in 0..6 {
         match (n >> (2 * step)) & 3 {
@@ -351,7 +346,7 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, SCFQ's finish tags are 3 for frame 0, 1 for frame 1 and 2 for frame 2.
+    // By hand, the finish tags of frames 0 to 2 are 3, 1 and 2.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

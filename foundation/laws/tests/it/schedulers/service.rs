@@ -89,7 +89,6 @@ fn a_bounded_table_keeps_the_order_of_each_queue_and_loses_nothing() {
 
 #[test]
 fn a_flow_that_returns_at_once_gets_exactly_its_share() {
-    // Flow 2, of weight 0.5, always has one packet waiting.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -108,8 +107,7 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // A packet of flow 1000, of weight 0.01, costs a hundred times as much as one of the other 100
-    // flows. While these send, flow 1000 must be remembered.
+    // A packet of flow 1000, of weight 0.01, costs as much as 100 packets of the other flows.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -162,8 +160,7 @@ fn a_drop_on_departure_costs_its_flow_no_service() {
                     bytes[packet.flow.0 as usize - 1] += packet.len;
                 }
             }
-            // Each flow sends 700 kB. The tolerance of a few packets allows for a quantum, or two
-            // packets in a row.
+            // The tolerance of a few packets allows for a quantum, or two packets in a row.
             assert!(bytes[0].abs_diff(bytes[1]) < 6_000, "{name} with {waits}: {bytes:?}");
         }
     }
@@ -206,7 +203,6 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // Flow 2 has more bytes than flow 1, so its oldest packet makes room.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }

@@ -53,9 +53,8 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
-    // By hand, with 8 tokens: flow 1 opens a bucket of 8. Flow 2 opens a bucket of 4, lent by the
-    // pool. Flow 1 returns its excess over 4. Each packet costs 1. The first departure brings the
-    // pool to 0. The second deals one token to either flow.
+    // By hand, with 8 tokens: the pool lends flow 2 its bucket of 4. Flow 1 returns its excess over
+    // 4. The second departure deals one token to either flow.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -84,15 +83,14 @@ fn its_gauges_count_departures_and_token_moves() {
         }
         queue
     };
-    // After the first departure, sigma is 0. After the second, sigma and Q are 1, so one token is
-    // moved.
+    // After the second departure, sigma and Q are 1, so one token is moved.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave the pool 1083 short. A departure reduces
-    // this to 1082. With three packets waiting, 1082 / 3 + 1 moves are due, more than `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave the pool 1083 short, and 1082 short after
+    // the departure. With three packets waiting, 1082 / 3 + 1 moves are due, more than `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -103,7 +101,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // The order is random. In a fixed order, only a few flows would ever meet a freed slot.
+        // In a fixed order, only a few flows would ever meet a freed slot.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
@@ -112,7 +110,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // An equal share is 40 000 / 40 = 1000 packets; half is required.
+    // Half of an equal share is required.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -123,7 +121,7 @@ fn an_idle_flow_returns_its_bucket() {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
     }
-    // Of 1000 flows with one packet each, nearly all are long idle.
+    // Nearly all of the 1000 flows are long idle.
     assert!(queue.dropper().accounts().len() < 64, "{}", queue.dropper().accounts().len());
 }
 
@@ -147,7 +145,7 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that pushes out the oldest packet, to test how pushed-out packets are accounted.
+/// FABA that pushes out the oldest packet.
 struct PushOut(Faba);
 
 impl Dropper for PushOut {
@@ -283,7 +281,6 @@ impl Reference {
         if !self.is_weighted() || self.config.given.choice == Choice::Uniform {
             return self.rng.below(self.x.len() as u32) as usize;
         }
-        // The heaviest bucket has 2^39 parts.
         let parts = |gamma: f64| (gamma / self.config.heaviest * (1u64 << 39) as f64) as u64;
         let sum: u64 = self.x.iter().map(|bucket| parts(bucket.gamma)).sum();
         let mut mark = ((u128::from(self.rng.next_u64()) * u128::from(sum)) >> 64) as u64;
@@ -453,14 +450,12 @@ fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
     }
 }
 
-/// The shares of senders, with a buffer in bytes, so tokens rather than packet slots run out in
-/// byte mode.
+/// The buffer is in bytes, so tokens rather than packet slots run out in byte mode.
 fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Asserts shares within 7 %. Early drops take up to 2 % of a flow. Random choices add a standard
-/// deviation below 1 %.
+/// Early drops take up to 2 % of a flow. Random choices add a standard deviation below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -491,7 +486,6 @@ fn in_byte_mode_flows_with_long_and_short_packets_get_the_same_bytes() {
     let senders = [(0, 1500, 2.0), (0, 100, 30.0)];
     let spec = |measure| Spec { measure: Some(measure), ..Spec::default() };
     assert_near(&shares(&spec(Measure::Bytes), &senders), &[0.5, 0.5]);
-    // In packet mode the senders get equal numbers of packets.
     let senders = [(0, 1500, 30.0), (0, 100, 30.0)];
     assert_near(&shares(&spec(Measure::Packets), &senders), &[15.0 / 16.0, 1.0 / 16.0]);
 }
@@ -522,8 +516,8 @@ fn the_greedy_flow_gets_the_remainder() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Flows 1 to 9 together offer 1.5 × 0.5 = 0.75 of the link, so flow 0 gets a quarter. Early
-    // drops take 2 % of 0.75, which is 0.015. The tolerance is twice that.
+    // Flows 1 to 9 offer 0.75 of the link, so flow 0 gets a quarter. Early drops take 2 % of 0.75,
+    // half the tolerance.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

@@ -28,8 +28,7 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
-/// The tree of figure 18: CBR (1) has a quarter. Of the rest, Telnet (3) has a third, FTP (4) two
-/// thirds.
+/// The tree of figure 18, with CBR (1), Telnet (3) and FTP (4).
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
@@ -94,7 +93,7 @@ proptest! {
         let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
-                // The class may be outside the tree. It differs in every 17th event.
+                // The class may be outside the tree.
                 Some((flow, len)) => {
                     let class = (flow as u32 + u32::from(at % 17 == 0)) % 8;
                     queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut Ignore);
@@ -109,9 +108,9 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. A random number is a point on a line. Each
-/// flow and each active class has a part of this line as long as its weight. The flows come first,
-/// then the classes by rising weight. Weights are powers of two.
+/// Hierarchical FABA transcribed from the pseudo-code, for weights that are powers of two. A random
+/// number is a point on a line. Each flow, then each active class by rising weight, has a part as
+/// long as its weight.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -404,8 +403,8 @@ fn figure_18_of_powers_of_two() -> Spec {
     tree(&[(1, 1.0, None), (2, 4.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
 
-/// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. Each class is given by its
-/// number of flows and the rate of a flow in kbit/s. Packets of 512 bytes come at random times.
+/// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. A class is given by its
+/// number of flows and the rate of each in kbit/s.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
@@ -438,9 +437,8 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Asserts shares within 7 % of max-min. In the paper's scenario a flow's height is below two
-/// tokens, so the random movement of entire tokens matters. ns-2 gave 4.8, 5.0 and 9.9 instead of
-/// 5, 5 and 10 Mbit/s.
+/// In the paper's scenario a flow's height is below two tokens, so random moves of entire tokens
+/// matter. ns-2 gave 4.8, 5.0 and 9.9 instead of 5, 5 and 10 Mbit/s.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -451,14 +449,13 @@ fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
 #[test]
 fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
     assert_eq!(figure_18_max_min([20.0, 6.0, 15.0]), [5.0, 5.0, 10.0]);
-    // The paper's 400 CBR flows of 50 kbit/s, 400 Telnet flows of 15 and 200 FTP flows of 75.
+    // The paper has these flows.
     assert_near(shares(&figure_18(), (400, 50.0), (400, 15.0), (200, 75.0)), [20.0, 6.0, 15.0]);
 }
 
 #[test]
 fn unused_capacity_of_a_class_goes_only_to_its_sibling() {
-    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 10 + 4. With many light Telnet flows, one is
-    // always active.
+    // With many light Telnet flows, one is always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
@@ -478,23 +475,20 @@ fn every_class_is_served_with_more_classes_than_tokens() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // An equal share is 133 333 / 500 = 267 packets; half is required.
+        // Half of an equal share is required.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
 
 #[test]
 fn unused_capacity_of_a_branch_goes_one_level_up() {
-    // CBR needs 1 of its 5 Mbit/s. The other 4 go to Telnet and FTP, 1 to 2.
     assert_near(shares(&figure_18(), (40, 25.0), (40, 500.0), (20, 1000.0)), [1.0, 20.0, 20.0]);
-    // Telnet and FTP together need 3 of their 15 Mbit/s, so CBR gets the other 12 too.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 100.0)), [20.0, 1.0, 2.0]);
 }
 
 #[test]
 fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
-    // Before the rule for idle links, and without the cap, the link was idle here for nearly half
-    // of the time.
+    // Before the rule for idle links, the link idled here for nearly half of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -514,8 +508,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // An equal share is 25 000 / 11 = 2273 packets. The tolerance of 3.4 % allows for greedy flow
-    // 10, which uses every available token.
+    // An equal share is 2273 packets. The tolerance allows for greedy flow 10, which uses every
+    // available token.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

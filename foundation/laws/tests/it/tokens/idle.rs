@@ -31,7 +31,7 @@ fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
             let at = Time::from_ns(now + 1);
             queue.enqueue(Packet::new(0, 512, turn.into(), at), at, &mut Ignore);
         }
-        // The link polls when it is free. After an empty poll, it polls again in the next slot.
+        // After an empty poll, the link polls again in the next slot.
         while free_at <= now + SLOT - 2 {
             let at = free_at.max(now + 2);
             match queue.dequeue(Time::from_ns(at), &mut Ignore) {
@@ -65,10 +65,9 @@ fn a_lone_flow_without_tokens_passes() {
 
 /// Sends ten packets of flow 2, one at a time, on an idle link. Returns which of them are admitted.
 ///
-/// T, the number of tokens, is 2. Flow 1 opens a bucket of 2 and pays 1. Flow 2 opens a bucket of
-/// 1, which leaves the pool at -1, and pays 1. Two departures bring the pool to 1. `beta_max` is 1,
-/// so one token goes to flow 1 or 2. If flow 1 gets the token, its bucket exceeds the height of 1
-/// and is deleted, and flow 2 has no token.
+/// With two tokens, flow 1 keeps 1 of its 2, flow 2 keeps none of its 1, and the pool is at -1. Two
+/// departures bring the pool to 1. `beta_max` is 1, so one token goes to flow 1 or 2. If flow 1
+/// gets it, its bucket exceeds the height of 1 and is deleted, and flow 2 has no token.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
     let site = Site { seed: Seed(seed), ..site(2) };
     let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);

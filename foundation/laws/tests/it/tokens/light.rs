@@ -29,8 +29,7 @@ impl Source {
     }
 }
 
-/// The rate of a flood's class over 6 s, in bit/s. The class has a seventh of the link as its
-/// share, and contains `light` flows of short packets.
+/// The rate of a flood's class with `light` flows of short packets, over 6 s, in bit/s.
 fn flood_with(light: u64, cap: bool) -> f64 {
     let class = |id, weight| TreeClass { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {

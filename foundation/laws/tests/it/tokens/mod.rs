@@ -1,6 +1,5 @@
 //! FABA, SFED and hierarchical FABA, each against a transcription of its pseudo-code with lists
-//! instead of tables. Units and random streams are the same, so every number must agree to the last
-//! bit.
+//! instead of tables. Every number must agree to the last bit.
 
 mod faba;
 mod hfaba;
@@ -52,7 +51,6 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
 
 trait Reading {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome;
-    /// Sends a packet, and returns its flow.
     fn departure(&mut self) -> Option<u64>;
 }
 
@@ -60,7 +58,7 @@ const NO_TOKENS: OfferOutcome = OfferOutcome::Dropped(Cause::NoTokens);
 const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
 const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
-/// The next arrival's flow and length, if one comes before the next departure.
+/// `None` if the next departure comes first.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {
@@ -95,8 +93,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// Shares of senders (class, packet length, frequency). In each step a random sender offers a
-/// packet, and the link sends `part` of its bytes.
+/// Shares of senders (class, packet length, frequency) if the link sends `part` of the offered
+/// bytes.
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();

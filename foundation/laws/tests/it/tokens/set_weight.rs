@@ -94,7 +94,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
         assert!(height(&changed).is_some());
         assert_eq!(height(&changed), height(&built), "flow {flow}");
     }
-    // All classes are now inactive. Changing a weight conserves the tokens too.
+    // Tokens are conserved with all classes inactive too.
     while changed.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     changed.set_weight(1, weight(before[0])).expect("known");
     changed.set_weight(1, weight(after[0])).expect("known");

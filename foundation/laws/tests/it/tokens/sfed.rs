@@ -24,7 +24,6 @@ fn queue((limit, config): (Limit, Config), seed: u64) -> Queue<Fcfs, Sfed> {
     Queue::new(limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
 }
 
-/// Height, buckets of flows 1 and 2, pool, and queue, in whole tokens.
 fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64) {
     let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
     let whole = |raw: i64| {
@@ -37,8 +36,7 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
-    // The arrivals are those of FABA's example. Under SFED, excess tokens return at once, and flows
-    // take turns.
+    // Unlike in FABA's example, excess tokens return at once, and flows take turns.
     let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -119,7 +117,6 @@ impl Reference {
         self.pointer
     }
 
-    /// Deletes bucket `j`. The last bucket takes its index.
     fn delete(&mut self, j: usize) {
         self.sigma += self.x.swap_remove(j).1;
     }
@@ -228,7 +225,7 @@ fn it_decides_as_the_pseudo_code_does() {
 #[test]
 fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
     for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
-        // Three flows offer more than their shares. The last flow offers 0.05 of the link's rate.
+        // Only the last flow offers less than its share.
         let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
         let senders: Vec<_> =
             lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();

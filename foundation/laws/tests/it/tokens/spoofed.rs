@@ -24,8 +24,7 @@ enum Event {
     Flood,
 }
 
-/// A TCP window that doubles at first, then grows by one packet per round trip. A loss reduces it
-/// to 0.7, at most once per round trip.
+/// A TCP window that doubles at first, then grows by one packet per round trip.
 struct Window {
     size: f64,
     flying: u32,
@@ -86,8 +85,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
                 Event::Flood => {
                     let packet = Packet::new(0, SHORT, (2 + rng.next_u64() / 2).into(), now);
                     began.extend(server.enqueue(packet, now, &mut drops));
-                    // Gaps are uniform about the mean, so datagrams do not fall into step with the
-                    // link.
+                    // Random gaps keep the datagrams out of step with the link.
                     let gap = u64::from(rng.below((2_000_000_000 / datagrams) as u32));
                     events.push(Reverse((now + Duration::from_ns(gap), Event::Flood)));
                 }

@@ -343,7 +343,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Overwrites octets only among the first 120, because damage matters most in headers.
+    /// Damage matters most in the headers.
     pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));

@@ -77,7 +77,7 @@ fn a_trip_lasts_from_departure_to_the_first_exact_echo() {
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
     assert_ne!(ticket, 0);
-    // The segment leaves our queue after 4 ms. The trip begins then.
+    // The trip begins when the segment leaves our queue.
     trips.of(Download).leaves(ticket, at(4000));
     assert_eq!(comes(&mut trips, Upload, answer(1000, Some((9, 49))), 5000), 0);
     assert_eq!(counted(&trips, Download), (0, 0), "an older echo is of another segment");
@@ -96,7 +96,7 @@ fn only_the_first_segment_of_a_timestamp_is_timed_one_at_a_time() {
     trips.of(Download).leaves(first, at(10));
     assert_eq!(comes(&mut trips, Download, sent(2, 50), 20), 0);
     assert_eq!(comes(&mut trips, Download, sent(3, 51), 30), 0, "the first is on its way");
-    // One answer acknowledges segments 1 and 2, and echoes the timestamp of segment 1.
+    // One answer acknowledges segments 1 and 2.
     comes(&mut trips, Upload, answer(300, Some((10, 50))), 5010);
     assert_eq!(counted(&trips, Download), (1, 5000));
     assert_eq!(comes(&mut trips, Download, sent(4, 51), 5020), 0, "51 was seen before");
@@ -112,7 +112,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // A retransmitted segment is not timed, since the answer may be to either copy.
+    // The answer may be to either copy of a retransmitted segment.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -152,7 +152,7 @@ fn retransmissions_are_distinguished_from_overtaken_segments() {
         assert_eq!(again(&trips, Download), so_far, "{sequence}");
     }
     assert_eq!(trips.way(Download).count.segments, 7);
-    // A SYN that opens a new connection is no retransmission. The same SYN again is one.
+    // A SYN that opens a new connection is no retransmission.
     let syn = Written { sequence: 10, bytes: 0, is_syn: true, ..PLAIN };
     comes(&mut trips, Download, syn, 0);
     assert_eq!(again(&trips, Download), 2);
@@ -193,7 +193,7 @@ fn a_dropped_segment_does_not_prevent_timing_the_next() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
-    // An answer to a retransmitted segment is ambiguous, so the next segment is timed.
+    // An answer to a retransmitted segment is ambiguous.
     assert_eq!(comes(&mut trips, Download, PLAIN, 100), 0);
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 200);
@@ -288,8 +288,8 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// Returns the trip that the listener receives. An acknowledgement leaves at 10 ms, and its answer
-/// arrives at 50 ms. The segment before the answer arrives at `before_us`.
+/// An acknowledgement leaves at 10 ms, its answer arrives at 50 ms, and the segment before the
+/// answer at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);
@@ -308,12 +308,11 @@ fn heard_after(before_us: u64) -> RoundTrip {
 
 #[test]
 fn silence_before_an_answer_may_be_time_of_the_other_end() {
-    // The trip lasts from 10 to 50 ms. A segment arrives at 49 ms, so `least` is 39 ms.
+    // `least` ends with the segment before the answer.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // A segment at 12 ms leaves `least` = 12 − 10 = 2 ms. A segment at 9 ms comes before the trip,
-    // so `least` is 0.
+    // A segment at 9 ms comes before the trip.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

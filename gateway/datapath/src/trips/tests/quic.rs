@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The address of both ends. QUIC needs no second address.
+/// QUIC needs no second address.
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 443));
 const CERTIFICATE: &[u8] = include_bytes!("../../../../../examples/link-quinn/cert.der");
 const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
@@ -21,7 +21,7 @@ const WINDOW_BYTES: u32 = 200_000;
 /// A datagram's arrival and number, whether it has passed the gateway, its sending end, its bytes.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// One end. The inside client always sends; the server reads.
+/// The inside client always sends; the server reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -88,7 +88,7 @@ impl End {
     }
 }
 
-/// Simulates 3 s. The round trips from the gateway to client and server take `away_us`.
+/// `away_us` are the round trips from the gateway to client and server.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
     let zero = Instant::now();

@@ -461,7 +461,7 @@ mod tests {
             (&["text/html,application/xhtml+xml,*/*;q=0.8"], Text),
             (&["text/plain"], Text),
             (&["application/openmetrics-text"], OpenMetrics),
-            // The next three clients are Prometheus 2, Prometheus 3, and one that prefers text.
+            // Prometheus 2, Prometheus 3, and a client that prefers text.
             (
                 &[
                     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",

@@ -279,8 +279,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // The rate grows by 50 / 300, or a sixth: 300 ms are the round trip (80 ms), the report
-        // interval (100 ms) and the filters (120 ms).
+        // The rate grows by 50 / 300. The round trip is 80 ms, the report interval 100 ms, and the
+        // filters 120 ms.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
@@ -294,8 +294,7 @@ mod tests {
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
         assert!((sender.rate_bps - 750e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&report(0.030), Duration::from_ms(50), at(200));
-        // By equations (5) to (7), the rate falls by 0.5 × (0.1/0.5) × (0.01/0.5) + 0.5 × 2 ×
-        // (0.01/0.5) = 0.022.
+        // By equations (5) to (7), an offset and a change of 10 ms lower the rate by 0.022.
         assert!((sender.rate_bps - 750e3 * 0.978).abs() < 1e-6, "{}", sender.rate_bps);
     }
 
@@ -313,7 +312,7 @@ mod tests {
         assert_eq!([0.0, 1e5, 1e6].map(|bps| sender.coder_bps(bps)), [1.5e6, 1.49e6, 1.425e6]);
     }
 
-    /// The last report for packets of 1250 bytes, sent every 10 ms for `s` seconds.
+    /// The last report for packets sent every 10 ms for `s` seconds.
     fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> ReceiverReport {
         let mut receiver = Receiver::default();
         let mut last = report(0.0);
@@ -348,16 +347,15 @@ mod tests {
 
     #[test]
     fn losses_count_by_the_square_of_their_ratio() {
-        // The loss ratio is one packet in 50, or 2 %, twice PLRREF. So `congestion_s` is 2^2 × 10
-        // ms = 40 ms.
+        // A loss ratio of 2 % is twice PLRREF, so `congestion_s` is 2^2 × 10 ms.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }
 
     #[test]
     fn long_delays_count_less_during_losses_and_fully_after_them() {
-        // Equation (1) warps the queueing delay of 200 ms to 50 ms × exp(-0.5 × 3) = 11.2 ms. A
-        // loss in every 100 packets is 1 %, which adds 10 ms or slightly more.
+        // Equation (1) warps 200 ms to 50 ms × exp(-0.5 × 3) = 11.2 ms. A loss of 1 % adds 10 ms or
+        // slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
         // The delay is warped for 700 packets after the last loss, and unmodified after 800. The

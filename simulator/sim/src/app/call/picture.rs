@@ -136,8 +136,8 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// The picture after `frames` frames, one every 40 ms, of two packets each. The first frame and
-    /// `keys` are key frames. A frame's packets arrive 50 and 60 ms after its capture.
+    /// The picture after `frames` frames, one every 40 ms. The two packets of a frame arrive 50 and
+    /// 60 ms after its capture.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {
@@ -174,18 +174,16 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The loss of frame 2 is noticed with frame 3, 100 ms after the capture of frame 2. Frames
-        // 3 to 7 are lost when complete, 60 ms after their captures.
+        // The loss of frame 2 is noticed with frame 3. Frames 3 to 7 are lost when complete.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
-        // No frame is shown between frames 1 and 8, for 280 ms. This exceeds both bounds: 40 ms +
-        // 150 ms, and three times 40 ms.
+        // The 280 ms between frames 1 and 8 exceed both bounds: 40 ms + 150 ms, and 3 × 40 ms.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);
         assert_eq!(after(8, &[], |frame, _| frame != 2).key_after(), Some(7));
     }
 
     #[test]
     fn an_entirely_lost_key_frame_is_requested_again() {
-        // Frame 2 and the key frame 5 are lost; the loss of frame 5 is known once frame 6 arrives.
+        // The loss of frame 5 is known once frame 6 arrives.
         let picture = after(7, &[5], |frame, _| frame != 2 && frame != 5);
         assert_eq!(picture.key_after(), Some(6));
         assert_eq!(count(&picture, at(300), Kind::LostFrame).len(), 5);

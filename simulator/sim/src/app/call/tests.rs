@@ -1,8 +1,8 @@
 use super::*;
 use fairwire_core::Seed;
 
-/// Runs a call of a minute over a link of this rate, with 20 ms in each direction and an unlimited
-/// queue. Returns the listener, and the sending rate in the last 40 s.
+/// Runs a call of a minute over a link with an unlimited queue. Returns the listener, and the
+/// sending rate in the last 40 s.
 fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
     let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
     let mut there: VecDeque<(Time, Packet)> = VecDeque::new();
@@ -51,9 +51,8 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames has a relative standard
-    // error of 0.06/35. With half a frame or more in the sender's buffer, the coder's rate is 5 %
-    // below NADA's.
+    // The coder's rate is 5 % below NADA's with half a frame or more in the sender's buffer. The
+    // mean of 1200 frames has a relative standard error of 0.06/35.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.
@@ -68,9 +67,8 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
-        // RFC 8698, equation (5): the queueing delay is 10 ms x 1.5 Mbit/s over the link's rate. It
-        // swings by the time of one packet, 10 to 20 ms. The minimum over the latest 15 packets
-        // smooths most of this.
+        // RFC 8698, equation (5). The delay swings by the time of one packet, 10 to 20 ms. The
+        // minimum over 15 packets smooths most of this.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");
@@ -81,9 +79,9 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
 fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
-    // The frame after the lost one reveals the loss, and the request for a key frame takes 20 ms.
-    // The frame coded next is a key frame, three times as large: it takes 99 ms to send, and 20 ms
-    // to arrive. With the adjacent frames, the freeze lasts 200 ms or slightly more.
+    // The next frame reveals the loss, and the request takes 20 ms. The key frame, three times as
+    // large, takes 99 ms to send and 20 ms to arrive. With the adjacent frames, the freeze lasts
+    // 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
@@ -101,10 +99,9 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 
 #[test]
 fn losses_lower_its_rate() {
-    // At a loss of 5 %, the congestion is 25 x 10 ms. The target is 10 ms x RMAX / r, so r falls to
-    // the lowest rate, 150 kbit/s. But the loss ratio of about 20 packets fluctuates, so the rate
-    // sometimes rises above the lowest. Each loss also costs a key frame, so 20 frames have the
-    // bytes of 22.
+    // A loss of 5 % is a congestion of 25 x 10 ms, which lowers the rate to the minimum, 150
+    // kbit/s. The loss ratio of about 20 packets fluctuates, so the rate sometimes rises. Each loss
+    // also costs a key frame, so 20 frames have the bytes of 22.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

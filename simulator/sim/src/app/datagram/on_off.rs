@@ -114,12 +114,11 @@ mod tests {
         let n = pauses.len() as f64;
         let mean = pauses.iter().sum::<f64>() / n;
         assert!((mean - 0.05).abs() < 3.3 * 0.05 / n.sqrt(), "{mean}"); // deviation of one pause: its mean
-        // A burst has max(1, round(X)) packets, where X is exponential with mean 20. The mean of
-        // round(X) is 1/(2 sinh(1/40)) = 19.9979. X is rounded to 0 with probability 1 - e^(-1/40),
-        // and then counts as 1.
+        // A burst has max(1, round(X)) packets, where X is exponential with mean 20. The terms are
+        // the mean of round(X) and the probability that it is 0.
         let expected = 1.0 / (2.0 * (1.0_f64 / 40.0).sinh()) + 1.0 - (-1.0_f64 / 40.0).exp();
         let burst = times.len() as f64 / n;
-        // The last burst may be cut short, which changes the mean by one burst in n.
+        // The last burst may be cut short.
         assert!((burst - expected).abs() < 3.3 * 20.0 / n.sqrt() + expected / n, "{burst}, not {expected}");
     }
 }

@@ -79,7 +79,7 @@ mod tests {
         // The fourth central moment of a Poisson count is 100 + 3 × 100^2.
         let bound = 3.3 * ((100.0 + 30_000.0 - 10_000.0) / n).sqrt();
         assert!((variance - 100.0).abs() < bound, "{variance} +- {bound}");
-        // Sizes below 28 bytes count as 28: E[max(X, 28)] = 28 + 1000 e^(-0.028) = 1000.39.
+        // Sizes below 28 bytes count as 28, so the mean is 1000.39.
         let size = bytes as f64 / f64::from(total);
         assert!((size - 1000.39).abs() < 3.3 * 1000.0 / f64::from(total).sqrt(), "{size}");
     }

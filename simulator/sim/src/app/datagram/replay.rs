@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_repeated_capture_continues_after_its_mean_gap() {
-        // The capture lasts 30 ms. The mean of its three gaps is 10 ms, so it restarts after 40 ms.
+        // The capture lasts 30 ms, and its mean gap is 10 ms.
         assert_eq!(
             emitted(1.0, true, 9)[4..],
             [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]

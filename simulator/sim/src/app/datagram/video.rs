@@ -166,8 +166,8 @@ mod tests {
         let last = emissions[emissions.len() - 1].at;
         let bytes: u64 = emissions.iter().filter(|e| e.at < last).map(|e| u64::from(e.bytes) - 40).sum();
         let frames = last.secs() * 30.0;
-        // A group of 30 frames has a mean of 33 P-frame sizes and a deviation of 0.3 × sqrt(4^2 +
-        // 29) = 2.01. So the mean frame deviates by 6.1 % / sqrt(groups).
+        // A group of 30 frames has the bytes of 33 P-frames on average. The deviation is 0.3 ×
+        // sqrt(4^2 + 29) = 2.01 P-frames, or 6.1 %.
         let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // plus a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }

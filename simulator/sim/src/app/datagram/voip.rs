@@ -125,13 +125,11 @@ mod tests {
             before = at;
         }
         let n = spurts as f64;
-        // A spurt of exponential length with mean 1.004 s has on average 1 / (1 - e^(-0.02/1.004))
-        // packets. The number is geometric, with a deviation just below its mean.
+        // The number of packets in a spurt is geometric, with a deviation just below its mean.
         let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
         let per_spurt = packets as f64 / n;
         assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");
-        // A cycle lasts 1.004 + 1.587 = 2.591 s on average. Its variance is the sum of these means'
-        // squares.
+        // A cycle lasts 1.004 + 1.587 s on average.
         let cycle = now.secs() / n;
         let deviation = (1.004_f64.powi(2) + 1.587_f64.powi(2)).sqrt();
         assert!((cycle - 2.591).abs() < 3.3 * deviation / n.sqrt() + 2.591 / n, "{cycle}");

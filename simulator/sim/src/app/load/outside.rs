@@ -116,7 +116,7 @@ mod tests {
         let load = Load::Outside(load);
         assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Requested));
         let steps = Ideal::run(&load, Time::ZERO + Duration::from_ms(7));
-        // A transfer of three segments takes 3 ms. Then the next opens.
+        // A transfer of three segments takes 3 ms.
         let opened: Vec<u64> = steps.iter().map(|(at, _)| at.ns() / 1_000_000).collect();
         assert_eq!(opened, [0, 3, 6]);
     }

@@ -307,14 +307,14 @@ mod tests {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // Level 0 (1 Mbit/s) is kept until the map allows 2 Mbit/s, at 153 s of buffer. Then the
-        // level rises to the highest bitrate below the allowed one.
+        // Level 0 is kept until the map allows 2 Mbit/s. It then rises to the highest bitrate below
+        // the allowed one.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // Level 1 (2 Mbit/s) falls only where the map allows just 1 Mbit/s, and rises only where
-        // the map allows 3 Mbit/s.
+        // Level 1 falls only where the map allows just 1 Mbit/s, and rises only where it allows 3
+        // Mbit/s.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // Level 2 (3 Mbit/s) is kept until the map allows less than 2 Mbit/s. Then the level falls
-        // to the lowest bitrate above the allowed one.
+        // Level 2 is kept until the map allows less than 2 Mbit/s. It then falls to the lowest
+        // bitrate above the allowed one.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -335,8 +335,7 @@ mod tests {
 
     #[test]
     fn between_two_bitrates_it_plays_both_with_the_mean_of_the_link() {
-        // The link's 8 Mbit/s lies between the bitrates, 6 and 12 Mbit/s. If a fraction p of the
-        // chunks has 12 Mbit/s, the mean bitrate 6 + 6 p equals 8 for p = 1/3.
+        // The mean bitrate is the link's 8 Mbit/s if a third of the chunks has 12 Mbit/s.
         let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
         let requested = requested(&steps(video, 4000));
         let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();
@@ -351,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_bitrate_above_the_rate_stalls_after_each_chunk() {
-        // The only bitrate is 12 Mbit/s, over a link of 8 Mbit/s: each chunk of 4 s takes 6 s.
+        // A chunk of 4 s at 12 Mbit/s takes 6 s over 8 Mbit/s.
         let steps = steps_of(&[12e6]);
         assert_eq!(lasted(&steps, Kind::Startup), [6.0]);
         let stalls = lasted(&steps, Kind::Stall);

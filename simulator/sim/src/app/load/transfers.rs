@@ -161,8 +161,7 @@ mod tests {
 
     #[test]
     fn random_arrivals_come_at_their_rate_and_wait_for_a_connection() {
-        // 100 transfers per second take 8 ms each, so the connection is an M/D/1 queue that is busy
-        // 80 % of the time.
+        // A transfer takes 8 ms, so the connection is an M/D/1 queue that is busy 80 % of the time.
         let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(10), connections: 1 };
         let steps = steps(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
         let waits: Vec<f64> = steps

@@ -260,8 +260,8 @@ mod tests {
         };
         let first = mean_between(Moments { mean: 10_710.0, deviation: 25_032.0 }, 100.0, 2e6);
         let object = mean_between(Moments { mean: 7_758.0, deviation: 126_168.0 }, 50.0, 2e6);
-        // Let X be Pareto with shape 1.1, from 2 on. The mean of min(X, 55) - 2 is the integral of
-        // its tail (2/x)^1.1 from 2 to 55: the published 5.64.
+        // X is Pareto with shape 1.1, from 2 on. The mean of min(X, 55) - 2 is the integral of the
+        // tail (2/x)^1.1 from 2 to 55: the published 5.64.
         let objects = 2.0_f64.powf(1.1) * (2.0_f64.powf(-0.1) - 55.0_f64.powf(-0.1)) / 0.1;
         assert!((objects - 5.64).abs() < 0.005, "{objects}");
         for (law, expected) in

@@ -18,7 +18,7 @@ fn plain(given: BbrGiven) -> BbrParameters {
     BbrParameters { given, ..PLAIN }
 }
 
-/// A segment so small that a quantum is one segment: 1000 segments per second are 0.8 Mbit/s.
+/// At 1000 segments per second (0.8 Mbit/s), a quantum is one segment.
 const SEGMENT: Size = Size(100);
 
 fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
@@ -51,7 +51,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// Returns a BBR that has filled a path of 1000 segments per second and 100 ms.
+/// The path has 1000 segments per second and 100 ms.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -146,8 +146,7 @@ fn a_seed_draws_every_phase_except_draining() {
         drawn[usize::from(filled(BbrParameters { given, seed }).phase)] += 1;
     }
     assert_eq!(drawn[1], 0);
-    // Each phase except 1 has probability 1/7, so 100 of 700 draws are expected. The bounds are 4
-    // standard deviations of 9.3 away.
+    // Each other phase is expected 100 times. The bounds are 4 standard deviations of 9.3 away.
     assert!(drawn.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{drawn:?}");
 }
 
@@ -216,8 +215,8 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_by_delivery_without_cumulative_progress() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each of the five acknowledgements covers segments sent after the previous acknowledgement
-        // arrived, so each ends a round. Three rounds without growth of the rate end `Startup`.
+        // Each acknowledgement covers segments sent after the previous one arrived, so each ends a
+        // round. Three rounds without growth end `Startup`.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);

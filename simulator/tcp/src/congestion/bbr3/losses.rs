@@ -49,7 +49,6 @@ mod tests {
         for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
             losses.take(lost, delivered);
         }
-        // Losses at a delivered count of 10 do not count for a segment sent at this count.
         let counts = [9, 10, 15, 20, 29, 30, 31].map(|before| losses.since(before));
         assert_eq!(counts, [6, 4, 4, 1, 1, 0, 0]);
     }

@@ -7,12 +7,10 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
     given: Bbr3Given { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0 },
     seed: 0,
 };
-/// The payload of a segment. At 1000 segments per second, or 0.8 Mbit/s, the quantum is at its
-/// minimum of two segments.
+/// At 1000 segments per second (0.8 Mbit/s), the quantum is its minimum of two segments.
 const SEGMENT: Size = Size(100);
 
-/// A BBR on a path of 1000 segments per second and 100 ms. Each acknowledgement covers a round of
-/// 100 segments.
+/// The path has 1000 segments per second and 100 ms.
 struct Rounds {
     bbr: Bbr3,
     at_ms: u64,
@@ -24,8 +22,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// Ends a round of 100 segments: the last `lost` of them are lost, and the others are
-    /// acknowledged. Before the acknowledgement, `in_flight` segments are in flight.
+    /// Ends a round of 100 segments, the last `lost` of them lost. `in_flight` is the number before
+    /// the acknowledgement.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
@@ -100,8 +98,7 @@ fn it_starts_drains_and_cycles_through_four_phases() {
 
 #[test]
 fn gains_are_those_of_the_draft() {
-    // The gains of section 5.6.1, at 1000 segments per second and a bandwidth-delay product of 100
-    // segments.
+    // The gains are those of section 5.6.1. The bandwidth-delay product is 100 segments.
     for (state, pace, window) in [
         (Bbr3State::Drain, 500.0, 200.0),
         (Bbr3State::Down, 900.0, 200.0),
@@ -126,7 +123,7 @@ fn a_probe_sets_a_bound_at_three_percent_loss_and_not_at_two() {
         assert_eq!(rounds.bbr.long_term_bound().is_finite(), is_bounded, "{lost}");
         if is_bounded {
             // Before the three losses, 97 segments count as in flight and none as lost. Losses
-            // reach the threshold of 2 % at 97 + 0.02 x 97 / 0.98 segments in flight.
+            // reach the threshold of 2 % at `expected` segments in flight.
             let expected: f64 = 97.0 + 0.02 * 97.0 / 0.98;
             let bound = rounds.bbr.long_term_bound();
             // The bound is at least 0.7 of the target of 100 segments.
@@ -153,8 +150,7 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     rounds.round(10, 200); // 90 of 100 arrive
     let window = rounds.bbr.window();
     rounds.round(0, 190); // the loss round is over
-    // The bound on the rate is the 1000 segments per second of the last round. The bound on the
-    // number in flight is 0.7 of the window.
+    // The bound on the rate is the rate of the last round.
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
@@ -208,7 +204,6 @@ fn it_probes_after_two_to_three_seconds_or_after_the_rounds_that_reno_would_need
     assert!(!bbr.is_time_to_probe(bbr.cycle_began));
     bbr.rounds_since_probe = 63;
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
-    // With a window of 20 segments, a probe is due after 20 rounds.
     (bbr.rounds_since_probe, bbr.window) = (20, 20.0);
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
 }

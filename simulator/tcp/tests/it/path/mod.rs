@@ -1,6 +1,6 @@
-//! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between
-//! them 10 Mbit/s, 10 ms and a tail-drop buffer. Acknowledgements return over similar links without
-//! other traffic. This is the path of `proof/bench/one-flow.tcl`.
+//! One flow over one link with a tail-drop buffer, between two access links, in memory.
+//! Acknowledgements return over similar links without other traffic. This is the path of
+//! `proof/bench/one-flow.tcl`.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use fairwire_core::{Duration, Ecn, Time};
@@ -72,8 +72,7 @@ fn takes(bytes: u32, bps: u64) -> Duration {
 }
 
 impl<'a> Path<'a> {
-    /// A flow with unlimited data over a buffer of `buffer` packets, excluding the packet in
-    /// transmission.
+    /// A flow with unlimited data. `buffer` is in packets and excludes the packet in transmission.
     pub(crate) fn new(config: &Config, buffer: usize) -> Self {
         let config = Arc::new(config.clone());
         Path::with(Sender::new(&config), &config, buffer)
@@ -113,7 +112,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Loses the packets `lost`, counted from 0 in order of arrival at the link.
+    /// Packets are numbered from 0 in order of arrival at the link.
     pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
@@ -128,13 +127,13 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Marks packets by number, counted from 0 in order of arrival at the queue.
+    /// Packets are numbered from 0 in order of arrival at the queue.
     pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
     }
 
-    /// Sets the time. Nothing may be due before `now`.
+    /// Nothing may be due before `now`.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self

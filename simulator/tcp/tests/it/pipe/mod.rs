@@ -1,5 +1,5 @@
-//! A path with one bottleneck of constant rate, at which segments wait in order and without losses.
-//! The path gives a controller the same information as a sender.
+//! A path with one bottleneck of constant rate, without losses. It gives a controller the same
+//! information as a sender.
 
 use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
@@ -74,7 +74,6 @@ impl Pipe {
         }
     }
 
-    /// When the next segment may leave; `None` if the next acknowledgement comes first.
     fn next_send(&self, control: &dyn Control) -> Option<f64> {
         let at_s = if control.pace().is_some() { self.may_send_at_s.max(self.now_s) } else { self.now_s };
         let has_room = (self.in_flight.len() as f64) < control.window().floor();
