@@ -24,7 +24,6 @@ fn build(key: &str, text: &str, site: &Site<'_>) -> Built {
     Ok((discipline, nested::slots(&(&Choice::new(key, parameters), *site))))
 }
 
-/// Reads the parameters of `key` from a TOML text. An error gives its position in the text.
 fn read(key: &str, text: &str) -> Result<Parameters, toml::de::Error> {
     Parameters::deserialize(MapDeserializer::new(once((key, toml::Deserializer::parse(text)?))))
 }

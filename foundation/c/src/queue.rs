@@ -163,7 +163,6 @@ impl Queue {
         fw_backlog_size { packets: waiting.packets.into(), bytes: waiting.bytes }
     }
 
-    /// Returns all waiting packets and kept drops.
     pub(crate) fn drain(&mut self, out: &mut [MaybeUninit<fw_packet>]) -> Result<usize, i32> {
         if (self.discipline.backlog().packets as usize + self.sink.kept.len()) > out.len() {
             return Err(FW_ERROR_ROOM);

@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// Adds the path of this discipline to `bad`, an error in it or inside it.
+    /// Adds this discipline's path to `bad`, an error in it or in a discipline inside it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {

@@ -17,7 +17,7 @@ pub struct Page {
     pub name: &'static str,
     /// A one-line summary.
     pub title: String,
-    /// What it does.
+    /// Its function.
     pub what: String,
     /// Its purpose.
     pub why: String,
@@ -27,7 +27,7 @@ pub struct Page {
     pub state_and_cost: String,
     /// Papers and RFCs.
     pub source: String,
-    /// Where it differs from its source, and why.
+    /// The differences from its source, with reasons.
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
@@ -314,8 +314,8 @@ impl ParameterPage {
     }
 }
 
-/// A table with more fields is not listed on a page: these fields are those of disciplines, which
-/// have their own pages.
+/// A table with more fields is not listed on a page. Its fields are disciplines, which have their
+/// own pages.
 const MAX_FIELDS: usize = 20;
 
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {

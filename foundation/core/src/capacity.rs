@@ -193,7 +193,6 @@ impl core::error::Error for TraceError {}
 
 const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
-/// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
 /// The minimum number of opportunities in a scaled trace, for a mean exact to 0.005 %. Scaling
 /// repeats a short trace.

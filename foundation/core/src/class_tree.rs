@@ -238,7 +238,7 @@ impl ClassTreeError {
         }
     }
 
-    /// What would be allowed instead, for an error message.
+    /// The allowed alternative, for an error message.
     pub fn allowed(self) -> Allowed {
         Allowed(self)
     }

@@ -38,13 +38,12 @@ impl<V: Copy> Cycle<V> {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }
 
-    /// The start, within the period, of the value at index `place`, and the value.
+    /// For index `place`: the start within the period, and the value.
     pub(crate) fn spell(&self, place: usize) -> (Duration, V) {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value at `after` from the start of the cycle, and the time from that start to the
-    /// value's end.
+    /// The value at time `after`, and its end. Both times count from the start of the cycle.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];

@@ -51,7 +51,7 @@ pub enum DelayError {
     },
     /// Two columns share a name such as `rtt`.
     TwoColumns {
-        /// That name.
+        /// The name.
         name: String,
     },
     /// Text that begins as JSON is not JSON, or not irtt's output.

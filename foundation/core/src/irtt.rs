@@ -82,8 +82,7 @@ fn walk<'a>(
     }
 }
 
-/// The quoted string at the start of `text`, as written and without the quotes, and the text after
-/// it.
+/// The string at the start of `text`, without its quotes but still escaped, and the rest of `text`.
 fn string(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text[1..].find(|c| {

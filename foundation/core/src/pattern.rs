@@ -139,8 +139,7 @@ impl Pattern {
         })
     }
 
-    /// The rate when `after` has passed since the start, and the time from the start to the end of
-    /// this rate.
+    /// The rate at time `after`, and its end. Both times count from the start.
     pub(crate) fn at(&self, after: Duration) -> (Option<Rate>, Duration) {
         self.cycle.at(after)
     }

@@ -1,8 +1,7 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The transmitter polls the discipline after each packet, even without backlog. A free transmitter
-//! also polls at each arrival. On a link of delivery opportunities, packets leave only at an
-//! opportunity. Service is not preemptive. The backlog excludes the packet being sent.
+//! The transmitter polls the discipline after each packet, even without backlog. On a link of
+//! delivery opportunities, packets leave only at an opportunity. Service is not preemptive.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -156,7 +155,7 @@ impl Server {
         takes
     }
 
-    /// Updates when an idle server polls next, because the backlog may be ready at another time.
+    /// Updates an idle server's next poll, because its backlog may be ready at another time.
     fn wait_anew(&mut self, now: Time) {
         if self.is_idle {
             let later = now + Duration::from_ns(1);

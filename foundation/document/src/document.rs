@@ -236,7 +236,7 @@ fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// The table left out of hashes: results ignore it.
+/// Results do not depend on this table.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {

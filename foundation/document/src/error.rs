@@ -81,7 +81,7 @@ pub enum Problem {
         path: PathBuf,
         /// Offset of the first invalid byte.
         offset: usize,
-        /// That byte.
+        /// The byte.
         byte: u8,
     },
     /// The text is not TOML.

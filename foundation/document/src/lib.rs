@@ -1,6 +1,5 @@
-//! TOML documents: parsed with the location of each value, and changed by `PATH=VALUE`. Scenarios,
-//! studies and the gateway's configuration are such documents. This crate does not know the meaning
-//! of their keys.
+//! TOML documents: parsed with the location of each value, and changed by `PATH=VALUE`. This crate
+//! does not know the meaning of their keys.
 #![forbid(unsafe_code)]
 
 mod document;

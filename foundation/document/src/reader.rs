@@ -1,8 +1,8 @@
 //! Deserializes TOML with serde, and reports each mistake with its type and location.
 //!
-//! The toml crate's deserializer passes three types of map to every struct, so the code that reads
-//! a struct is compiled three times; it also reports mistakes as sentences. Here there is one type
-//! of map, and mistakes are data.
+//! The toml crate's deserializer passes three types of map to every struct. The code that reads a
+//! struct is then compiled three times. The deserializer also reports mistakes as sentences. Here
+//! there is one type of map, and mistakes are data.
 
 use crate::error::Problem;
 use crate::words;
@@ -24,7 +24,6 @@ pub(crate) struct Mistake {
 
 #[derive(Debug)]
 enum Kind {
-    /// A key or a word that is invalid at its location.
     Unknown {
         what: &'static str,
         given: String,
@@ -55,7 +54,6 @@ impl Mistake {
         self
     }
 
-    /// `path` is the dotted path of the mistake's location.
     pub(crate) fn explained(self, path: Option<&str>) -> Problem {
         let key = path.unwrap_or_default();
         match self.kind {

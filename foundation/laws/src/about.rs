@@ -7,7 +7,7 @@ use core::fmt;
 pub struct About {
     /// Its family.
     pub family: Family,
-    /// What it does, in one line.
+    /// Its function, in one line.
     pub summary: &'static str,
     /// The state that it keeps, such as "90 bytes per queue, 1024 queues".
     pub state: &'static str,

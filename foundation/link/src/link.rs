@@ -35,7 +35,6 @@ pub struct Link<T, I = Duration> {
     /// leave.
     is_down: bool,
     delay: Span,
-    /// The minimum delay of the link.
     shortest: Span,
     wire: Wire,
     clock: Clock<I>,

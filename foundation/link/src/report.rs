@@ -195,7 +195,6 @@ pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) from: Time,
-    /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
     /// The bits sent since `from` of the packet that was in transmission at `from`.
     pub(crate) inherited_bits: f64,

@@ -97,8 +97,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// The distribution of `delay` plus an entry of `jitter`. The kernel's table has room for 16
-    /// 384 entries. From a longer `jitter`, every n-th entry by size is used.
+    /// The distribution of `delay` plus an entry of `jitter`. The kernel's table has room for 16384
+    /// entries. From a longer `jitter`, every n-th entry by size is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();

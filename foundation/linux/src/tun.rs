@@ -236,7 +236,6 @@ impl Port for Tun {
             match rustix::io::writev(&self.device, pieces) {
                 Ok(_) => self.is_down = false,
                 Err(error) => {
-                    // The device is not up.
                     let is_down = error == Errno::IO;
                     self.health.outages += u64::from(is_down && !self.is_down);
                     self.is_down |= is_down;

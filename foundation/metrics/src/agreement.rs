@@ -159,7 +159,6 @@ struct Difference {
     both_half_widths: f64,
 }
 
-/// The mean of `first` minus that of `second`.
 fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
     let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {

@@ -1,8 +1,7 @@
 //! Fairness measures, the max-min oracle, histograms, confidence intervals, and the records of
 //! runs.
 //!
-//! The simulator and the gateway count with [`LinkMeter`] while they run. All results are in a
-//! [`record::Report`].
+//! All results are in a [`record::Report`].
 #![forbid(unsafe_code)]
 
 pub mod agreement;

@@ -85,7 +85,7 @@ pub fn install_style() {
     let style = |_: &_| -> Box<dyn miette::ReportHandler> {
         Box::new(MietteHandlerOpts::new().wrap_lines(false).context_lines(1).build())
     };
-    // Setting a style fails only if one is set already, which is then used.
+    // This fails only if a style is already set. That style stays in use.
     let _ = miette::set_hook(Box::new(style));
 }
 

@@ -18,7 +18,7 @@ pub struct Agents([Agent; 2]);
 /// The failure of a helper, with its role.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// Which helper.
+    /// The helper.
     pub role: &'static str,
     /// Why.
     pub trouble: Trouble,

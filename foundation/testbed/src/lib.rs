@@ -2,8 +2,7 @@
 //!
 //! [Hosts](host) are unnamed namespaces. Any number of networks can exist at once, and none remains
 //! afterwards: a namespace lives as long as its processes and sockets. Helper processes [die with
-//! their parent](namespace::die_with_parent), and a [process namespace](pid_namespace) ends with
-//! the processes that it started.
+//! their parent](namespace::die_with_parent).
 
 pub mod again;
 pub mod agent;

@@ -1,6 +1,6 @@
-//! The messages between a test bed's processes: instructions to child processes, and answers to
-//! parents, each a line of JSON. The [process that builds a network](crate::processes) sends each
-//! report as a datagram with descriptors attached.
+//! The messages between a test bed's processes. Each instruction to a child process is a line of
+//! JSON, and so is each answer to the parent. The [process that builds a network](crate::processes)
+//! sends each report as a datagram with descriptors attached.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -30,7 +30,7 @@ pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
     Host(Side),
-    /// The helper at the gateway, which becomes the program that the following arguments name.
+    /// The helper at the gateway. It becomes the program in the following arguments.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
@@ -123,8 +123,8 @@ pub(crate) enum Answer {
 /// A message from the process that builds a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum BuilderMessage {
-    /// The namespaces are connected. If [this process forwards](AtGateway::Maker), the gateway's
-    /// two packet sockets are attached, from left to right. If [the kernel
+    /// The namespaces are connected. If [the parent forwards](AtGateway::Maker), the gateway's two
+    /// packet sockets are attached, from left to right. If [the kernel
     /// forwards](AtGateway::Kernel), three descriptors are attached: packet sockets for frames from
     /// the source and for frames that left for the sink, and a netlink socket at the gateway.
     Wired,

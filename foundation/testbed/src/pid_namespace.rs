@@ -1,5 +1,5 @@
 //! A process namespace: all processes that a run starts end with the run, even if the run is
-//! killed. A mount namespace adds a scratch folder, which also disappears.
+//! killed.
 //!
 //! The program starts itself again as the first process of the namespace. When the original process
 //! ends, the kernel kills the first process, and then all others of the namespace.

@@ -109,7 +109,6 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // `kill` fails if the process has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -162,7 +162,6 @@ fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     });
 }
 
-/// The address to connect to: this machine for `own`, otherwise `there`.
 fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     let ip = if *there.ip() == own { Ipv4Addr::LOCALHOST } else { *there.ip() };
     SocketAddr::from((ip, there.port()))

@@ -55,7 +55,6 @@ struct Case {
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Folder,
-    /// A folder that its owner may neither read nor write.
     LockedFolder,
     LockedFile,
     Pipe,
@@ -71,7 +70,6 @@ enum Kind {
     /// A capture whose packet has an impossible length.
     JunkCapture,
     EmptyCapture,
-    /// A capture that ends within a packet.
     CutCapture,
     DeadSocket,
 }

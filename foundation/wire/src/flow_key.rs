@@ -7,7 +7,7 @@
 //! In IPv6, the key contains the protocol of the fragment header. Fragments of one packet may name
 //! different protocols (RFC 8200, section 4.5), which only spreads the packet over several flows.
 //!
-//! A packet that is **not IP** has a key of its EtherType and addresses. VLAN tags are in no key.
+//! VLAN tags are in no key.
 
 use crate::bytes::array_at;
 use crate::headers::{Fragment, Headers, Network, Ports, Version};

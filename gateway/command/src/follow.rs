@@ -115,8 +115,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// True if the file has unread content, unchanged since the last check. Until then, a server
-    /// may still be writing it. A file that is briefly missing counts as unchanged.
+    /// True if the file has unread content, unchanged since the last check. A changing file may be
+    /// incomplete. A file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);

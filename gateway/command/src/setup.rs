@@ -41,8 +41,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // An error refers to a file that was not written, so the log also gets a command with the
-    // answers.
+    // Errors refer to a file that was not written, so a command with the answers is also printed.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;
@@ -302,7 +301,6 @@ fn line_rate(text: &str) -> Result<LineRate, String> {
     }
 }
 
-/// Reads `text`: `hosts`, or a subscriber file's path relative to `folder`.
 fn share(text: &str, folder: &Path) -> Result<Share, String> {
     match text {
         "hosts" => Ok(Share::Hosts),

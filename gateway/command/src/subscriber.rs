@@ -41,7 +41,7 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<
     }
 }
 
-/// The subscriber file of a configuration. Other values are not read.
+/// The subscriber file of a configuration. Other keys are not checked.
 pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     socket_of(&whom.config)?; // fails if it cannot be read
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {

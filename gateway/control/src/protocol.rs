@@ -80,8 +80,8 @@ pub enum Request {
         /// The rates, in order of time: 1 to [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show a program's omissions in the status, until its next list. The program maintains
-    /// subscribers.
+    /// Show in the status the omissions of a program that maintains subscribers, until its next
+    /// list.
     LeftOut {
         /// The program.
         by: String,

@@ -1,7 +1,8 @@
 //! Records the arrivals at a discipline, to replay them through another.
 //!
 //! The forwarding thread never waits: while another thread takes a batch, the forwarding thread
-//! keeps new arrivals in memory of its own. Arrivals that find this memory full count as missed.
+//! keeps new arrivals in memory of its own. Arrivals count as missed if this memory or the batch is
+//! full.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};

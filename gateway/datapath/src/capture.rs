@@ -2,7 +2,7 @@
 //! capture`.
 //!
 //! The datapath never waits for a [`Ring`]: while another thread copies the ring, events count as
-//! missed. In the pcapng file, each packet's comment gives the reason.
+//! missed.
 
 use crate::class_book::ClassBook;
 use crate::ledger::Loss;
@@ -233,7 +233,6 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // A failure is ignored, because there is no remedy.
         let _ = std::fs::remove_file(&self.part);
     }
 }
@@ -284,7 +283,6 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
     }
     let bytes = kept.bytes();
     let headers = headers(bytes, link);
-    // Writing to a string cannot fail.
     let _ = write!(text, "; flow {}; waited {:.3} ms", headers.flow_key(bytes), waited.secs() * 1e3);
     text
 }

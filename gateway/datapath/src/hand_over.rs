@@ -1,9 +1,8 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
-//! Packets are offered to the new discipline in order of arrival. If a smaller buffer or stricter
-//! discipline would drop any, all packets go [`Ahead`] of the new discipline, first come, first
-//! served, at the link's rate. Each flow stays in order, because either all packets go ahead or
-//! none.
+//! Packets are offered to the new discipline in order of arrival. If it would drop any, all packets
+//! go [`Ahead`] of it, first come, first served, at the link's rate. Either all packets go ahead or
+//! none, so each flow stays in order.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;

@@ -9,8 +9,8 @@
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
 //!   second. A reflector may cause single cases.
-//! - An identical frame to a group arrives by one port, [`REPEATS`] times within a tenth of a
-//!   second: it circles in one direction.
+//! - A frame to a group arrives again after it has left, [`REPEATS`] times within a tenth of a
+//!   second. This also proves a loop that has only one direction.
 //!
 //! A frame to a group is cut only after a proof for this frame, and until [`CUT`] after the last
 //! proof. A host that repeats a broadcast, or whose datagrams are reflected, thus causes no cuts of
@@ -61,7 +61,7 @@ struct SentFrame {
     hash: u64,
     /// The last time that the frame left by each port.
     at: [Time; 2],
-    /// The time since which the frame's arrivals, by either port, are counted.
+    /// `repeats` counts the frame's arrivals by either port since this time.
     since: Time,
     repeats: u32,
     /// Arrivals of the frame by a port by which it had left.

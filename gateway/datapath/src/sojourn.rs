@@ -9,7 +9,6 @@ const PARTS: usize = 16;
 /// The exponent of the longest wait: 2^38 ns, four and a half minutes.
 const MAX_BITS: u32 = 38;
 const BUCKETS: usize = (MAX_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
-/// Slots of the window, including the current one.
 const SLOTS: usize = 10;
 const SLOT: Duration = Duration::from_ms(100);
 /// Bounds of the snapshot's histogram: two per doubling, from 66 us to 4.3 s.
@@ -182,7 +181,7 @@ const fn bound(at: usize) -> u64 {
 }
 
 impl Slot {
-    /// The waits at the quantiles `wanted`, which must ascend, in seconds.
+    /// The waits in seconds at the quantiles `wanted`, which must ascend.
     fn quantiles<const N: usize>(&self, wanted: [f64; N]) -> [f64; N] {
         let mut found = [0.0; N];
         let (mut sum, mut next) = (0u64, 0);

@@ -1,8 +1,7 @@
 //! The page for browsers: the gateway's present and past, and why packets were dropped.
 //!
-//! Separate threads read all data from the [`Board`], so the datapath never waits. [`Live`] sends
-//! measurements to viewers, and the thread of [`recorder`] writes the file of [`history`]. The
-//! server sends only numbers and names, as JSON; the page renders them as text, never as markup.
+//! Separate threads read all data from the [`Board`], so the datapath never waits. The server sends
+//! only numbers and names, as JSON; the page renders them as text, never as markup.
 
 pub mod drops;
 pub mod history;
@@ -48,7 +47,6 @@ pub struct Watch {
     drops: Mutex<Drops>,
     /// The arrivals of the last minute in each direction, by number of the [`Way`].
     minutes: [Mutex<Minute>; 2],
-    /// Admits one replay at a time.
     replaying: Mutex<()>,
     context: PlanContext,
 }

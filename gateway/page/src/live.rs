@@ -1,8 +1,7 @@
 //! Measurements a hundred times a second, for viewers.
 //!
 //! The counters are read once for all viewers, and only while there are any. Five readings form one
-//! message, which saves system calls. A viewer that takes messages too slowly misses some, and is
-//! dropped when it has missed [`MAX_MISSED`] in a row.
+//! message, which saves system calls.
 
 use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks `mutex`. After a panic of its holder, the state is used as it is.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

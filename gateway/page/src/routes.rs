@@ -258,7 +258,6 @@ struct ReplayQuery {
     discipline: String,
 }
 
-/// The `nice` value of a replay: the maximum.
 const REPLAY_NICE: i32 = 19;
 
 async fn replay(

@@ -66,14 +66,11 @@ pub fn bind(
 }
 
 impl BoundSites for Sites {
-    /// Copies of the listeners, for another process.
     fn copies(&self) -> Vec<TcpListener> {
         let page = self.page.as_ref().map(|(listener, ..)| listener);
         self.metrics.iter().chain(page).filter_map(|listener| listener.try_clone().ok()).collect()
     }
 
-    /// Serves from separate threads, with this thread's present rights, until `stop`. Returns the
-    /// thread that writes the history, if there is a page.
     fn serve(
         self: Box<Self>,
         board: &Arc<Board>,

@@ -52,7 +52,6 @@ impl DeviceLock {
 }
 
 impl DeviceLock {
-    /// Takes over a lock by its socket. The kernel then reports this process as the holder.
     pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
         // The kernel reports the process that called listen(2) last.
         listen(&socket, 1)?;

@@ -1,8 +1,7 @@
 //! The journal next to the subscriber file. Each operation writes one line instead of the entire
 //! file.
 //!
-//! A line is a JSON list of changes, each with the subscriber's values before and after. A line
-//! counts once its line end is written.
+//! A line is a JSON list of [`Change`]s. It counts once its line end is written.
 //!
 //! A subscriber's changes apply only if the subscriber's line in the file equals one of the states
 //! in the journal. Otherwise the file was edited later, and takes precedence.
@@ -43,7 +42,6 @@ pub struct Journal {
     /// the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     names: Vec<String>,
-    /// The length of the complete lines, in bytes.
     length: usize,
     /// A note for each line that is left out.
     notes: Vec<String>,

@@ -2,10 +2,9 @@
 //! the sites and access points above them.
 //!
 //! The rows with one Circuit ID form one subscriber of that name. `Min` is the subscriber's
-//! guarantee and `Max` its ceiling, in Mbit/s. A node of the network becomes a class, with the
-//! node's bandwidths as ceilings. LibreQoS accepts guarantees above a node's capacity; here they
-//! are scaled to fit. The column `MAC` is ignored, since it would bind the subscriber's uploads to
-//! one device's Ethernet address.
+//! guarantee and `Max` its ceiling, in Mbit/s. LibreQoS accepts guarantees above a node's capacity;
+//! here they are scaled to fit. The column `MAC` is ignored, since it would bind the subscriber's
+//! uploads to one device's Ethernet address.
 
 use crate::sheet::checked_name;
 use fairwire_core::Rate;

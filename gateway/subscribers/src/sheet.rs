@@ -24,7 +24,6 @@ pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 /// Identifiers of PPPoE sessions: 0 is for discovery, 0xffff is reserved (RFC 2516, section 4).
 const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
-/// The columns. [`Sheet::columns`] contains indexes into this list.
 pub(crate) const COLUMNS: [&str; 16] = [
     "name",
     "addresses",
@@ -50,7 +49,6 @@ const INNER_VLAN: usize = 3;
 const PPPOE: usize = 4;
 const MAC: usize = 5;
 const LEASED: usize = 6;
-/// Columns by which a subscriber is recognized.
 const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;

@@ -1,5 +1,5 @@
-//! A home from its residents' view: what a heavy host leaves to another, and how long pings of a
-//! quiet host and of the heavy host take. `proof/suite/field/home.toml` defines the home.
+//! Tests a home from its residents' view. It measures the rates of a heavy host and its competitor,
+//! and the pings of the heavy host and a quiet host. `proof/suite/field/home.toml` defines the home.
 
 use crate::config::Document;
 use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};

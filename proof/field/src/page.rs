@@ -26,7 +26,6 @@ use std::thread;
 
 /// The address of the page, in the gateway's namespace.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9821);
-/// The maximum time for an answer.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// All tests of the page, once each.
@@ -261,7 +260,7 @@ const OPENERS: usize = 8;
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;
-/// When the connections arrive, seconds after the start.
+/// The connections' arrival, seconds after the start.
 const CROWD_S: f64 = 7.0;
 const SECONDS: f64 = 14.0;
 

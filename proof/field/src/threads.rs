@@ -25,7 +25,6 @@ const FLOWS: u16 = 8;
 const DELAY: Duration = Duration::from_ms(2);
 /// The largest promised share error: one percentage point.
 const SHARE_ERROR: f64 = 1.0;
-/// The name of the threads that only send.
 const SENDER: &str = "sender";
 /// Reordered segments, by the three methods with which a sender's kernel detects them
 /// (`tcp_check_sack_reordering`, net/ipv4/tcp_input.c).
@@ -60,7 +59,6 @@ fn run(happened: &mut Happened, threads: u32, mbps: u64) -> Fallible<()> {
     let traffic = Traffic::new((0..FLOWS).map(bulk).collect(), stop_ns);
     let wiring = Wiring { delays: [DELAY; 2], ..Wiring::default() };
     let mut run = Run::begin(wiring, Middle::Gateway(&document(threads, mbps, "drr")), traffic)?;
-    // The gateway changes to another discipline and back before measuring starts.
     for (second, discipline) in [(1.0, "fq-codel"), (2.0, "drr")] {
         run.wait_until(second);
         let reloaded = run.gateway().reload(&document(threads, mbps, discipline))?;

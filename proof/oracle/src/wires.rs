@@ -117,7 +117,6 @@ enum Measure {
     HeldBack,
     /// The share of arriving packets that overtook an earlier packet.
     Overtook,
-    /// The share of duplicated packets.
     Twice,
 }
 

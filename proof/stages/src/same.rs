@@ -9,8 +9,7 @@ use fairwire_laws::scheduler::service::Service;
 use fairwire_laws::spec::Quantity;
 use std::any::Any;
 
-/// If the parameters of `part` have type `S`, returns the result of `same` for these parameters at
-/// `site`.
+/// The result of `same` for the parameters of `part`; `None` if their type is not `S`.
 pub(crate) fn row<S: 'static, R>(
     part: &dyn Part,
     site: &Site<'_>,
@@ -20,8 +19,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// A queue's limit; `None` unless packets leave in order of arrival, the only order of other
-/// programs' droppers.
+/// A queue's limit; `None` unless packets leave in order of arrival. Other programs' droppers have
+/// no other order.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,

@@ -181,9 +181,6 @@ impl Shared {
 }
 
 /// Checks that access links have no faults.
-///
-/// # Errors
-/// If an access link has faults.
 pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
         Some(flow) => {

@@ -3,8 +3,6 @@
 //! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's own TCP and
 //! UDP through the same compiled discipline. Other crates [offer](offer) further stages. Every
 //! stage produces the same type of record, so results can be [`compared`].
-//!
-//! A [shell] is not a stage: it runs a user's own command behind the scenario's link.
 
 #![forbid(unsafe_code)]
 

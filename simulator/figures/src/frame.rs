@@ -189,7 +189,6 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     }
 }
 
-/// Draws the names: slanted, with some omitted, if space is short.
 fn names(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
     let names = Columns::new(panel).names;
     let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;

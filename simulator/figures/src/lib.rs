@@ -2,8 +2,7 @@
 //! for print. A figure for a paper is an SVG, a PDF or a pgfplots picture in column width.
 //!
 //! This crate writes the SVG itself, so that colours follow the reader's theme through CSS;
-//! `plotters` writes each colour into its element. A figure consists of [`Panel`]s, which contain
-//! data but not its origin.
+//! `plotters` writes each colour into its element.
 #![forbid(unsafe_code)]
 
 mod axis;

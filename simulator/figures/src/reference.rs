@@ -58,7 +58,6 @@ pub(super) fn keys(panel: &Panel) -> impl Iterator<Item = String> {
     shown(panel).filter(|_| panel.kind == Kind::Bars).map(label)
 }
 
-/// The label of a reference: `fair share, ± 15 %`.
 fn label(one: &Reference) -> String {
     match one.band {
         Some([low, high]) if one.y != 0.0 => {

@@ -15,7 +15,6 @@ const GAP: f64 = 22.0;
 const MAX_NAME: usize = 30;
 /// The colour strengths of a grid's smallest and largest values. Text is readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
-/// The number of steps of the colour scale.
 const STEPS: u32 = 6;
 const STEP: f64 = 14.0;
 
@@ -157,8 +156,6 @@ struct Column {
     width: f64,
 }
 
-/// The anchor of a column's text: the right end of the column or, in a grid, the middle of its
-/// cells.
 struct Anchor {
     x: f64,
     word: &'static str,

@@ -1,7 +1,7 @@
 //! The player in WebAssembly: four functions and a memory, without generated code around them.
 //!
 //! The caller writes the name of a message, a zero byte and the message's input to [`input`], and
-//! calls [`answer`]. The answer is then at [`output`]. Each module has one player, in one thread.
+//! calls [`answer`]. The answer is then at [`output`].
 #![cfg(target_arch = "wasm32")]
 #![allow(unsafe_code, reason = "names for the loader in the page; no pointer is read here")]
 

@@ -13,7 +13,6 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
-    /// Makes the next run, if one remains.
     pub(crate) fn advance(&mut self, scenario: &Scenario) -> Result<Value, PlayError> {
         let all = pairs(scenario);
         if let Some(&(discipline, seed)) = all.get(self.runs.len()) {
@@ -35,7 +34,6 @@ pub(crate) fn pairs(scenario: &Scenario) -> Vec<(usize, u64)> {
     (0..spec.disciplines.len()).flat_map(of).collect()
 }
 
-/// Makes an unobserved, complete run.
 pub(crate) fn whole(
     scenario: &Scenario,
     discipline: usize,

@@ -154,8 +154,8 @@ impl Player {
     /// # Errors
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // A change may shorten the list of disciplines, and the last side's discipline has the
-        // largest index in this list. So if the last side accepts a change, all sides accept it.
+        // A change may shorten the list of disciplines. The last side's discipline has the largest
+        // index there, so if this side accepts a change, all sides accept it.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }

@@ -8,7 +8,7 @@ use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The number of samples in one second, over which rates are averaged.
+/// The samples in one second. Rates are averages over one second.
 const WINDOW: usize = 100;
 
 /// A flow, named as in its record. Several connections may form one flow.

@@ -65,7 +65,6 @@ impl AggregateSpec {
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// The site of the aggregate's marker.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();

@@ -75,7 +75,6 @@ impl AgreeSpec {
 }
 
 impl Spec {
-    /// The tolerances; `label` returns a discipline's label.
     pub(crate) fn tolerances<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Vec<Tolerance<'a>> {
         self.agree.iter().map(|agree| agree.tolerance(&label)).collect()
     }

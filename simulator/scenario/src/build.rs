@@ -49,7 +49,6 @@ fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
     Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
 }
 
-/// The discipline of the queue with index `at`: the one set for this queue, or else `compared`.
 pub(crate) fn discipline(
     spec: &Spec,
     topology: &Topology,

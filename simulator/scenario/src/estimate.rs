@@ -42,7 +42,7 @@ const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// The bytes of a flow or a link in the record of a run, which is kept until all runs end. Measured
+/// The bytes of a flow or a link in a run's record. Records are kept until all runs end. Measured
 /// like `OF_LINK`.
 const OF_RECORD: f64 = 300.0;
 /// The rows of a sample: per queued link (with some gauges), per group or aggregate, and per flow.
@@ -51,7 +51,7 @@ const ROWS: [usize; 3] = [11, 7, 7];
 const EVENTS_AT_LINK: f64 = 2.0;
 const EVENTS_AT_END: f64 = 1.0;
 
-/// What runs record in addition to their results.
+/// The recordings that runs add to their results.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recorded {
     /// The time between two samples, if any are taken.

@@ -109,7 +109,7 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// A note on ECN-capable senders at disciplines that by default drop packets they could mark.
+/// A note on ECN-capable senders at disciplines that can mark, but drop by default.
 fn unmarked(spec: &Spec) -> Option<String> {
     let is_capable = |flow: &&FlowSpec| {
         flow.source.about().is_tcp && flow.tcp.as_ref().is_some_and(|tcp| tcp.effective_ecn() != "off")

@@ -32,7 +32,7 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The one-way delay of the access links of flow `number` of its group. `way` is the round-trip
+    /// The one-way delay of each access link of flow `number` of the group. `way` is the round-trip
     /// time of the path without access links.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {

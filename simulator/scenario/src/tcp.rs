@@ -272,7 +272,6 @@ impl ProfileSpec {
         }
     }
 
-    /// The profile's name for comparisons. "linux" counts as "modern".
     pub(crate) fn family(self) -> &'static str {
         if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }

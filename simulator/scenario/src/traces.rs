@@ -108,7 +108,7 @@ fn lte(_: &mut Rng) -> Rates {
     })
 }
 
-/// A constant rate, which impulse noise interrupts while damaged data is retransmitted (ITU-T
+/// A constant rate. Impulse noise interrupts it while damaged data is retransmitted (ITU-T
 /// G.998.4).
 fn dsl(_: &mut Rng) -> Rates {
     let mut halted_until = 0;

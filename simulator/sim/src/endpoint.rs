@@ -1,13 +1,9 @@
 //! Endpoints: a custom protocol at both ends of a flow.
 //!
-//! An [`Endpoint`] has no clock, no socket and no thread. It receives packets and the time, and
-//! returns packets and the time of its next call. [`Endpoints`] creates both ends of each flow of a
-//! group.
-//!
-//! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts,
-//! after each packet that arrives there, and when its timeout is due. The engine repeats the call
-//! until it returns `None`, and then calls [`next_timeout`](Endpoint::next_timeout). Runs are
-//! reproducible if the endpoint draws only from [`Start::rng`] and reads no clock.
+//! An [`Endpoint`] has no clock, no socket and no thread. The engine calls
+//! [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts, after each packet
+//! that arrives there, and when its timeout is due. The engine repeats the call until it returns
+//! `None`. Runs are reproducible if the endpoint draws only from [`Start::rng`] and reads no clock.
 
 use core::any::Any;
 use core::fmt::{self, Debug};

@@ -124,7 +124,6 @@ pub(crate) trait Events: Send + 'static {
     /// events, in one order.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes this turn's next event at hosts; may prefetch other events' data.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes this turn's next event at links, after all events at hosts.

@@ -104,12 +104,12 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// If the plan states no processing time, the longest is the transmission time of this many packets
+/// If the plan states no maximum processing time, it is the transmission time of this many packets
 /// at the slowest link. With 1, shares still depended on the round trips of the more numerous
 /// flows: see `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
-/// If the plan states no processing time, the longest is at most a round trip divided by this. The
+/// If the plan states no maximum processing time, it is at most a round trip divided by this. The
 /// divisor is ours. Without this bound, hosts would limit flows with few packets in flight.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 

@@ -2,8 +2,7 @@
 //!
 //! An observer reads and changes nothing, so a run gives the same bits with and without one.
 //!
-//! A sample at `t` includes every event up to and including `t`. Deliveries are computed before
-//! their time, but reported at their time, so events are reported in order.
+//! A sample at `t` includes every event up to and including `t`.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;

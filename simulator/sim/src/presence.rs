@@ -1,7 +1,7 @@
-//! Flows that stop, and the bytes delivered to each before its stop.
+//! Stops flows, and records the bytes delivered to each member by the end of each slot.
 //!
-//! Stops and deliveries are handled between events, like samples, so they add no work per packet.
-//! All actions of a flow at the instant of its stop precede the stop.
+//! Both happen between events, like samples, so they add no work per packet. All actions of a flow
+//! at the instant of its stop precede the stop.
 
 use crate::event::Events;
 use crate::flow::Counts;

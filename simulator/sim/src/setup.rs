@@ -86,7 +86,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         Model::over(events, store, plan, settings, SetUp::new(&mut watch)).expect("it is not stopped")
     }
 
-    /// Builds the model. If `set_up` is stopped, returns the components built so far.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,

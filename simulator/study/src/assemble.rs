@@ -252,8 +252,7 @@ impl Drawing<'_, '_> {
         panel
     }
 
-    /// The colour of a series: its index among all series of the exhibit. So each panel uses the
-    /// same colour.
+    /// The colour of a series, the same in each panel: its index among all series of the exhibit.
     fn colour(&self, series: &str) -> usize {
         self.series().iter().position(|name| *name == series).unwrap_or(0)
     }

@@ -1,8 +1,7 @@
 //! Finished runs on disk, so a stopped study resumes where it was.
 //!
 //! Results are compressed and hashed, so incomplete or changed files count as absent. Files are
-//! written under a temporary name and moved, so several commands can share a folder. Without a
-//! writable folder only time is lost.
+//! written under a temporary name and moved, so several commands can share a folder.
 
 use crate::text::hex;
 use crate::watch::Samples;

@@ -37,7 +37,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// The maximum number of threads.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -83,7 +82,7 @@ pub struct Work<'a> {
 pub struct Executed {
     /// The contributions for each plan, in order.
     pub gathered: Vec<Gathered>,
-    /// Which plans are complete.
+    /// For each plan: is it complete?
     pub is_whole: Vec<bool>,
     /// Runs made now, including seeds of computed exhibits.
     pub made: usize,
@@ -189,7 +188,6 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     tasks
 }
 
-/// A hash of everything on which a run depends.
 fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_>) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");

@@ -1,7 +1,6 @@
 //! Expressions over measures: `throughput_bps.tcp / 9e6`, `abs(share.tcp - 1)`, `mean(cwnd.tcp.1)`.
 //!
-//! Operators need spaces around them, since a group's name may contain a `-`. `x` is the position
-//! on the horizontal axis.
+//! Operators need spaces around them, since a group's name may contain a `-`.
 //!
 //! A function of a series over time, such as `mean`, covers the time from the end of the warm-up to
 //! the end of the run. With two times in seconds, it covers the time between them:

@@ -1,11 +1,10 @@
-//! Studies: the exhibits (figures and tables) of papers as data, run, measured, and compared with
-//! the papers' claims.
+//! Studies: the exhibits (figures and tables) of papers as data, which are run, measured and
+//! compared with the papers' claims.
 //!
 //! A study is a folder with `study.toml` (variations, measures, drawings and claims), scenarios,
-//! and `reference.toml` (the printed numbers). [`Study::read`] reads it; [`Plan::of`] determines
-//! the runs of an exhibit; [`execute()`] makes each run once and stores it; [`assemble()`] combines
-//! numbers, drawings and verdicts. [`calibration`] measures the influence of settings that a paper
-//! leaves open.
+//! and `reference.toml` (the printed numbers). [`Study::read`] reads it, and [`Plan::of`]
+//! determines the runs of an exhibit. [`execute()`] makes each run once and stores it.
+//! [`assemble()`] combines numbers, drawings and verdicts.
 #![forbid(unsafe_code)]
 
 mod assemble;

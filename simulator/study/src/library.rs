@@ -12,7 +12,6 @@ use std::path::Path;
 /// Folder, file name and text of each file of the repository's studies.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-/// The maximum size of a study's file, bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of one study.

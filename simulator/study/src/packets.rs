@@ -171,7 +171,6 @@ impl Group {
         }
     }
 
-    /// Records the end of a burst: `burst` consecutive packets of one flow were lost.
     fn end(&mut self, burst: u64, is_measured: bool) {
         if burst > 0 && is_measured {
             self.bursts += 1;

@@ -410,7 +410,6 @@ fn position(names: &mut Vec<String>, name: String) -> usize {
     })
 }
 
-/// Does `at` include the point?
 pub(crate) fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
     at.is_empty()
         || at.iter().any(|at| match at {

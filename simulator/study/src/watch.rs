@@ -58,7 +58,8 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By series: its value at each sample, or `None`. The list ends with the series' last value.
+    /// By series: its value at each sample, up to its last value; `None` at samples without a
+    /// value.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,

@@ -1,9 +1,9 @@
 //! Sweeps: a scenario under every combination of values, disciplines and seeds.
 //!
-//! A [`Plan`] has a [cell](Cell) for each combination of values and a discipline. The runs are made
-//! in [shards](Shard), on this machine ([`Plan::run`]) or wherever a shard is sent. Each run leaves
-//! a row in a [`Store`], a folder of Parquet files. A hash of all inputs identifies a run in the
-//! store, so no run is made twice.
+//! A [`Plan`] has a [cell](Cell) for each combination of values and a discipline. The runs are
+//! divided into [shards](Shard), which run on this machine ([`Plan::run`]) or on others. Each run
+//! leaves a row in a [`Store`], a folder of Parquet files. A hash of all inputs identifies a run in
+//! the store, so no run is made twice.
 #![forbid(unsafe_code)]
 
 pub mod columns;

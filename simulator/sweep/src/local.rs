@@ -13,7 +13,6 @@ const MAX_RUNS: usize = 10_000;
 /// The limits of a pilot: the fraction of the missing runs, and the duration in seconds.
 const PILOT: (f64, f64) = (0.01, 10.0);
 const PILOT_SHARD_SECONDS: f64 = 1.0;
-/// The maximum number of threads.
 const MAX_THREADS: usize = 1024;
 
 /// One of several processes that share a sweep.

@@ -4,7 +4,6 @@ use crate::plan::Axis;
 use fairwire_scenario::{Scenario, TcpSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of notes listed.
 const MAX_NAMED: usize = 8;
 
 #[derive(Debug, Default)]

@@ -286,7 +286,6 @@ fn set(axes: &[Axis], at: &[usize]) -> Vec<String> {
     axes.iter().zip(at).map(|(axis, at)| format!("{}={}", axis.key, axis.values[*at].0)).collect()
 }
 
-/// A hash of everything on which a run depends, except the seed.
 pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
     let mut all = Sha256::new();
     for part in [env!("CARGO_PKG_VERSION"), ENGINE, &scenario.run_sha256(0)] {

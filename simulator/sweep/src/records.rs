@@ -154,7 +154,7 @@ fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
     way.place.pop();
 }
 
-/// The schema of a present value, from a schema that may also allow its absence.
+/// The schema of a present value: `schema` without its alternative null.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));

@@ -182,7 +182,7 @@ struct Kept<'a> {
     since: f64,
 }
 
-/// The time in seconds from the end of a run within which it is stored.
+/// A run is stored within this time after its end, in seconds.
 const KEEP_SECONDS: f64 = 0.5;
 
 impl Kept<'_> {

@@ -97,10 +97,6 @@ pub enum Spacing {
 }
 
 impl AxisSpec {
-    /// The values of the axis.
-    ///
-    /// # Errors
-    /// A problem, and the allowed values.
     pub(crate) fn values(&self) -> Result<Vec<toml::Value>, String> {
         let values = match self {
             AxisSpec::List(values) => values.clone(),

@@ -1,11 +1,10 @@
-//! A folder of finished runs in Parquet files, which several processes may write concurrently.
+//! A folder of Parquet files with finished runs. Several processes may write it concurrently.
 //!
-//! A file is a *part*: some rows, each of which identifies its run. Parts are written under a
-//! temporary name and renamed, and never changed. A part is named by a hash of its content. A
-//! reader takes each run once, from any part that has it.
+//! A file is a *part* with some rows. It is written under a temporary name, then renamed to a hash
+//! of its content, and never changed. A reader takes each run once, from any part that has it.
 //!
-//! Two columns of each part identify runs: `cell` is a hash of everything on which a run depends
-//! except its seed, and `seed` is the seed.
+//! Two columns of each part identify the run of a row. `cell` is a hash of everything on which the
+//! run depends, except its seed; `seed` is the seed.
 
 use crate::columns::{Cells, Kind, Table, Texts};
 use crate::parquet::{self, Reader};

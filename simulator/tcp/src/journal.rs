@@ -1,11 +1,11 @@
 //! A record of when each segment in flight was sent, and of the number delivered by then: for exact
 //! round-trip times and delivery rates.
 //!
-//! A journal is kept with RACK-TLP, with exact round-trip times, or if the flow's controller needs
-//! one; it takes 32 bytes per segment in flight.
+//! A journal takes 32 bytes per segment in flight. A sender keeps one with RACK-TLP, with exact
+//! round-trip times, or if its controller needs one.
 //!
 //! # Source
-//! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
+//! draft-cheng-iccrg-delivery-rate-estimation, section 3. A rate is the amount delivered between
 //! the sending of a segment and its acknowledgement, divided by a time. This time is the longer of
 //! two: the time in which the amount was sent, and the time in which it was acknowledged.
 

@@ -1,9 +1,9 @@
-//! The state of RACK-TLP, which detects losses by time (RFC 8985). Also the state for undoing
-//! reductions without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
+//! The state of RACK-TLP (RFC 8985), which detects losses by time. It also serves to undo
+//! reductions made without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
 //!
-//! A missing segment is lost if a segment sent later has arrived, and a round trip and a reordering
-//! window have passed since the missing segment was sent. Unlike a count of duplicates, time
-//! distinguishes reordering from loss and finds lost retransmissions.
+//! A missing segment is lost once two conditions hold. A segment sent later has arrived, and a
+//! round trip plus a reordering window have passed since the missing segment was sent. Unlike a
+//! count of duplicates, time distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
 //! Two rules are Linux's, to match a kernel's results. DSACK widens the reordering window only

@@ -4,9 +4,7 @@
 //! # Source
 //! RFC 5681, section 4.2 (delayed acknowledgements); RFC 2018, section 4 (blocks, the latest
 //! first); RFC 2883 (a segment that came twice); RFC 7323, section 4.3 (which segment an
-//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered). RFC 5681
-//! recommends delays but does not require them, so some acknowledgements may leave at once
-//! ([`DelayedAck::quick_acks`]).
+//! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered).
 //!
 //! # Where we differ
 //! The receiver also counts all marks, and each acknowledgement carries the total. So exact
@@ -139,7 +137,7 @@ impl Run {
     }
 }
 
-/// A segment of each run that arrivals touched last, the latest run first; 0 for none.
+/// A segment from each of the runs that last had an arrival, the latest first; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {

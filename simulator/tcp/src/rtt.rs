@@ -16,7 +16,7 @@ pub struct RttEstimator {
     is_stale: bool, // the next measurement counts as the first
 }
 
-/// The maximum back-off factor of the timeout: the limit of its counter.
+/// The maximum back-off factor of the timeout: its double fits in a `u32`.
 const MAX_BACKOFF: u32 = 1 << 30;
 
 /// The back-off factor above which an estimate may be considered wrong (RFC 6298, section 5);

@@ -6,11 +6,11 @@
 //! cost of an acknowledgement depends on its news, not on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
-//! 6.2, step 5). Segments sent once are examined in number order, which is their sending order, and
-//! retransmissions in their own sending order. So each is examined once.
+//! 6.2, step 5). Segments sent once are examined in number order, which is their sending order.
+//! Retransmissions are examined in their own sending order. So each is examined once.
 //!
 //! # Where we differ
-//! Under other recoveries, a retransmission counts as lost when a segment first sent after it is
+//! Under `Rule::Count`, a retransmission counts as lost when a segment first sent after it is
 //! selectively acknowledged, in the spirit of RFC 8985. RFC 6675 would wait for the timer.
 
 use crate::cut::Cut;

@@ -218,12 +218,10 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree of the classes. A class without a guarantee gets the sum of its children's
-    /// guarantees.
+    /// A class without a guarantee gets the sum of its children's guarantees.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;
-        // The tree cannot send faster than the link.
         let whole = self.rate.map_or(site.rate, |rate| rate.0.min(site.rate));
         let guarantees = guarantees(tree.terms(), whole)
             .map_err(|broken| overpromised(broken, |place| &self.classes()[tree.given()[place]], whole))?;

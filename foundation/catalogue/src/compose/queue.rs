@@ -139,8 +139,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// Adds the dropper's path to `bad`, an error in the dropper. An error in the queue's own
-    /// scheduler gets the queue's path.
+    /// Adds the dropper's path to `bad`. An error in the queue's own scheduler gets the queue's
+    /// path instead.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {

@@ -121,7 +121,6 @@ impl Spec {
 
     fn inner_site<'a>(&self, site: &Site<'a>) -> Site<'a> {
         let buffer = self.buffer.map_or(site.buffer, |buffer| buffer.0);
-        // A shaper cannot send faster than the link.
         Site { rate: self.shaped_rate(site).min(site.rate), buffer, ..*site }
     }
 

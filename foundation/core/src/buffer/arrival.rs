@@ -24,8 +24,8 @@ impl Buffer {
 
     /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first.
     ///
-    /// This merge sort starts from the flows, whose packets are in order. It uses the links of the
-    /// order of arrival, which are unused in a buffer without that order.
+    /// This merge sort starts from the flows, whose packets are in order. It links by `newer`,
+    /// which waiting packets use only in a buffer with the order of arrival.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

@@ -135,7 +135,6 @@ impl Spec {
     }
 }
 
-/// A multiple of a rate, at least 1 bit/s.
 fn times(rate: Rate, factor: f64) -> Rate {
     rate_of(rate.bps() as f64 * factor).unwrap_or(rate)
 }

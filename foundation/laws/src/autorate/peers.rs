@@ -10,7 +10,7 @@ const PATIENCE: Duration = Duration::from_ms(500);
 /// The factor by which the count of a peer's bytes decays per step: a mean over one second.
 const FADES: f64 = 0.95;
 /// Peers are counted in order of delay until they carry this fraction of the traffic. The last
-/// peer's delay is the added delay, so a host with less traffic cannot forge a small delay.
+/// counted delay is the added delay, so a host with less traffic cannot forge a small one.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -186,7 +186,6 @@ pub struct Codel {
 enum Phase {
     #[default]
     Calm,
-    /// Signals are given whenever one is due.
     Signalling,
     /// The first packet was dropped; the one behind it is sent, and signalling begins.
     Begun,

@@ -21,7 +21,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked before each departure if the law controls one of many queues, of which `queues` are
+    /// Invoked before each departure if the law controls one of many queues. `queues` of them are
     /// backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 

@@ -59,7 +59,6 @@ pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> 
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
 
-/// `rate` / `parts`, at least 1 bit/s.
 pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
@@ -71,7 +70,7 @@ const BURST: Duration = Duration::from_ms(40);
 /// The largest bucket, in bytes: sums of tokens must fit in a `u64`.
 const MAX_BURST: u64 = 1 << 40;
 
-/// A bucket's size as given, or what `rate` brings in 40 ms, but at least two typical packets.
+/// The given size; by default the bytes of 40 ms at `rate`, at least two typical packets.
 pub(crate) fn bucket(
     typed: Option<Quantity<Size>>,
     rate: Rate,

@@ -15,7 +15,7 @@
 //! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
-//! What the sources call "out" is yellow.
+//! Yellow is "out" in the sources.
 //!
 //! # Example
 //! ```toml

@@ -82,8 +82,7 @@ impl Fluid {
         &self.price
     }
 
-    /// Gives `class` another weight, which applies from the next packet that reaches the head of
-    /// one of its queues.
+    /// Changes the weight of `class`. A queue uses the new weight from its next head packet on.
     pub(super) fn set_class_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.price.set_weight(class, weight)
     }
@@ -164,8 +163,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time by the part of `sent` not yet counted. Past the tag of a remembered flow,
-    /// that flow is not served, so virtual time moves faster.
+    /// Moves virtual time by the part of `sent` not yet counted. Past its tag, a remembered flow is
+    /// not served, so virtual time moves faster.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

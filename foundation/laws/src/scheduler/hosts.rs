@@ -96,7 +96,7 @@ const NONE: u32 = u32::MAX;
 enum Status {
     Idle,
     New,
-    /// On the old list, waiting for the turn that its credit pays for.
+    /// On the old list, waiting for its turn.
     Old,
     /// On the old list, empty, with credit left. At its next packet it is first again.
     Paused,
@@ -205,7 +205,7 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// True if each member that was on the old list at a total of `moves` has since had a turn.
+    /// True if every member that was on the old list after `moves` moves has since had a turn.
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }

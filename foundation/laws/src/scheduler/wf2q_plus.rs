@@ -80,7 +80,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes each flow eligible whose start tag is not ahead of virtual time.
+    /// Makes all flows eligible whose start tags are not ahead of virtual time. If no flow is
+    /// eligible, first raises virtual time to the least start tag.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

@@ -1,12 +1,13 @@
 //! A port on a network interface: an `AF_PACKET` socket with a virtio-net header before each frame
 //! (packet(7)).
 //!
-//! Frames arrive through a mapped ring, without a system call for each. Super-packets, which exceed
-//! a slot of the ring, arrive through the socket's queue. If the kernel refuses a ring, all frames
-//! arrive through the queue. An interface may go down and come back, or change its MTU.
+//! Frames arrive through a mapped ring, without a system call for each. Frames too long for a slot
+//! of the ring, such as super-packets, arrive through the socket's queue. If the kernel refuses a
+//! ring, all frames arrive through the queue. An interface may go down and come back, or change its
+//! MTU.
 //!
-//! The ring is of version 2. Version 3 delivers frames in blocks. If few arrive, this takes a
-//! millisecond or more; the idle delay should stay under 100 us.
+//! The ring is of version 2. Version 3 delivers frames in blocks, and hands over a block with few
+//! frames only after a millisecond or more. The idle delay should stay under 100 us.
 //!
 //! Frames are not sent from a ring (`PACKET_TX_RING`). The kernel frees a slot when the receiving
 //! socket accepts the packet, but virtual interfaces read the slot after that.

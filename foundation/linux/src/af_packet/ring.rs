@@ -1,7 +1,4 @@
 //! A receive ring: frames that the kernel copies directly into our memory (packet(7), TPACKET_V2).
-//!
-//! The kernel puts frames too long for a slot, such as super-packets, completely into the socket's
-//! queue (`PACKET_COPY_THRESH`) and notes this in their slots.
 
 use super::queue::{HEADROOM, Tag};
 use super::socket::set_option;
@@ -63,7 +60,6 @@ impl Ring {
         Self::map(socket, 0)
     }
 
-    /// Maps the ring of `socket`, and continues at the slot `place`.
     pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
         let next = place as usize;
         if next >= SLOTS {

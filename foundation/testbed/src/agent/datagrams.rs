@@ -47,8 +47,8 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram from each flow's socket, so that NAT forwards the flow's packets there, as
-    /// answers. No flow counts this datagram.
+    /// Sends a datagram from each flow's socket, so that NAT forwards the flow's packets as
+    /// answers. No flow counts these datagrams.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }

@@ -1,8 +1,4 @@
 //! A helper process: this program, started again.
-//!
-//! A helper that acts as a host receives three instructions: the planned traffic, to connect when
-//! both hosts listen, and the start time. It reports that it listens, that it is connected and,
-//! after the run, its [counts](crate::traffic::HostCounts).
 
 mod datagrams;
 mod pace;

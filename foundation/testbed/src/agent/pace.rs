@@ -140,8 +140,8 @@ impl Source {
     }
 }
 
-/// Creates a flow's socket. If the receiver is behind NAT, the flow goes to the router's address,
-/// from the only port from which NAT accepts answers.
+/// Creates a flow's socket. A flow to a receiver behind NAT goes to the router's address. NAT
+/// accepts answers only from `UDP_PORT`.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

@@ -76,7 +76,7 @@ impl Forge {
     pub(super) fn renew(&mut self) {
         match self.kind {
             Kind::Spoofed => {
-                // The source is in 11.0.0.0/8, which no host here has, so answers reach no host.
+                // No host here has an address in 11.0.0.0/8, so answers reach no host.
                 let source = Ipv4Addr::from_bits(0x0b00_0000 | self.rng.below(1 << 24));
                 self.frame[26..30].copy_from_slice(&source.octets());
                 let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);

@@ -188,7 +188,6 @@ impl Writer {
         Writer { stage: Arc::clone(stage), samples, connections, opened }
     }
 
-    /// Returns the senders' states, per flow.
     pub(super) fn run(mut self) -> io::Result<Vec<Vec<TcpSample>>> {
         let start = self.stage.start();
         let every = self.stage.traffic.tcp_every_ns.map(|ns| Duration::from_ns(ns.max(1)));

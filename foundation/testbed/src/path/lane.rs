@@ -9,7 +9,7 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// The maximum number of bytes in transit: about those of one second at 1 Gbit/s.
+/// The maximum number of bytes in transit: about one second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
 #[derive(Debug)]

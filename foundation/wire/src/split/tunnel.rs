@@ -156,8 +156,8 @@ enum Next {
     Unknown(usize),
 }
 
-/// The transport header that `wanted` describes, inside a tunnel with the outer headers `headers`;
-/// `None` unless a header agrees fully.
+/// Finds the transport header that `wanted` describes, in a tunnel with outer `headers`. `None`
+/// unless a header agrees fully.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {

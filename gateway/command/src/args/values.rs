@@ -2,8 +2,8 @@
 
 use fairwire_wire::Way;
 
-/// Reads a weight in the range of `fairwire_core::Weight`. JSON has no infinity and no NaN, so the
-/// gateway would receive a different request.
+/// Reads a weight in the range of `fairwire_core::Weight`. Refuses infinity and NaN here, because
+/// JSON would carry them as `null`.
 pub(super) fn weight(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
     number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())

@@ -27,7 +27,7 @@ pub(super) enum News {
     Lost(String),
 }
 
-/// The shortest time between two requests for all classes, which are measured twice a second.
+/// The least time between two requests for all classes. Classes are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
 /// The pause between two requests for all classes, in multiples of the last answer's time. An
 /// answer with 20 000 classes has 10 MB, and a reader must not keep a gateway busy.

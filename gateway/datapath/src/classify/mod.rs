@@ -8,8 +8,7 @@
 //! 3. the first class whose rules match;
 //! 4. [`UNCLAIMED`].
 //!
-//! Packets that are not IP have no class and are not shaped. An upload whose link-layer names do
-//! not agree with its subscriber is [spoofed](Facts::is_spoofed).
+//! Packets that are not IP have no class and are not shaped.
 
 mod access;
 mod framing;
@@ -59,7 +58,7 @@ pub struct Classifier {
     /// The hasher of conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// Whether each class is suspended, by number; empty if none is.
+    /// By class number: true if suspended. Empty if no class is.
     suspended: SharedList<bool>,
 }
 

@@ -1,5 +1,4 @@
-//! Lets packets that control a network bypass the discipline, up to a separate rate. [`of`] lists
-//! these packets.
+//! Lets packets that [control a network](of) bypass the discipline, up to a separate rate.
 //!
 //! A lost hello of a router takes a route down, so a flood must neither delay nor drop hellos. But
 //! an unbounded bypass would let a host disguise its traffic as control. A token bucket therefore
@@ -18,9 +17,6 @@
 //! Hosts send control packets too, such as ARP. Hosts get at most half of the slots; the other half
 //! is for routers only. Packets that a router forwards may come from any host. Their sources are
 //! never known, and share a sixteenth of the rate.
-//!
-//! **Control packets** stay on a link, or are recognized by the addresses and hop limits that the
-//! standards require. A packet from another network cannot have hop limit 255.
 
 use crate::not_ip;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
@@ -184,7 +180,7 @@ const DISCOVERY: [u16; 2] = [5353, 5355];
 const MLD: [u8; 4] = [130, 131, 132, 143];
 /// Router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
-/// The hop limit that shows that no router has forwarded the packet (RFC 5082, section 3).
+/// With this hop limit, no router has forwarded the packet (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;
 /// The hop limit that keeps routers from forwarding the packet.
 const NOT_TO_BE_SENT_ON: u8 = 1;

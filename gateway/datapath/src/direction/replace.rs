@@ -1,8 +1,8 @@
 //! Replaces a direction's configuration between two packets, without losing a packet inside.
 //!
-//! The packet in transmission continues unchanged. Waiting packets move to the new discipline with
-//! the flow and the length that the new classifier finds. Under their old flow, later packets could
-//! overtake them.
+//! The packet in transmission continues unchanged. A waiting packet that moves to a new discipline
+//! gets the flow and the length that the new classifier finds. If it kept its old flow, later
+//! packets could overtake it.
 
 use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};

@@ -234,7 +234,6 @@ impl Diversion {
 
 impl Drop for Diversion {
     fn drop(&mut self) {
-        // The tables may already be deleted.
         let _ = remove(&self.nftables, &self.passage.table);
     }
 }
@@ -317,8 +316,8 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
     rules.fold(batch, |batch, rule| batch.rule("upload", &rule)).rule("download", &by_mark)
 }
 
-/// Redirects to the inside interface the frames that the gateway writes to the TAP devices. Traffic
-/// control is below the packet filter, so no egress chain processes the downloads again.
+/// Redirects the gateway's frames from the TAP devices to the inside interface. Traffic control is
+/// below the packet filter, so no egress chain processes the downloads again.
 fn give_back(interfaces: Interfaces) -> io::Result<()> {
     for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
         redirect(tap, interfaces.inside, way)?;

@@ -6,8 +6,7 @@
 //! others itself.
 //!
 //! **Assignment.** Flows are hashed into 256 buckets, and each bucket has a thread that sends its
-//! frames. Buckets leave any thread that falls behind. Under low load, buckets return to the
-//! deciding thread, because waking a thread takes time too.
+//! frames.
 //!
 //! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
 //! while none of its frames is in flight. The only exception is a stalled thread: its buckets
@@ -51,7 +50,6 @@ pub struct SharedPort<P> {
 /// The state that decides which buckets change threads, and when.
 #[derive(Debug, Default)]
 struct Balance {
-    /// Frames since the last balancing.
     frames: usize,
     batches: usize,
     /// The bucket to check first.
@@ -62,7 +60,6 @@ struct Balance {
 struct Bucket {
     /// The thread that sends the bucket's flows; `None` for the deciding thread.
     owner: Option<usize>,
-    /// The holder of the latest frame handed over.
     last: Option<Holder>,
     frames: u32,
 }
@@ -128,9 +125,9 @@ struct Parcel {
 
 /// Parcels of a thread. While all are in flight, the thread gets no more frames.
 const PARCELS: usize = 256;
-/// The number of frames in flight above which a thread falls behind.
+/// A thread with more frames in flight falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
-/// The number of frames in flight below which a thread has room for another bucket.
+/// A thread with fewer frames in flight has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
 /// From this mean number of frames per batch on, the deciding thread cannot keep up.
 const MANY: usize = 24;
@@ -141,7 +138,7 @@ const BALANCED: usize = 512;
 /// Buckets change threads until together they have sent this many of the last `BALANCED` frames.
 /// The last bucket may exceed the number.
 const MOVED: u32 = BALANCED as u32 / 8;
-/// The time without a finished parcel after which a thread is stalled.
+/// A thread that finishes no parcel for this time is stalled.
 const STALLED: Duration = Duration::from_ms(100);
 /// The longest wait for frames in flight at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -46,7 +46,7 @@ struct Half {
     awaited: u32,
     timing: Timing,
     by: By,
-    /// The number of the timed segment. A late departure is thus not assigned to another segment.
+    /// Counts timed segments, so a late departure is not assigned to another segment.
     number: u8,
     known: Known,
 }

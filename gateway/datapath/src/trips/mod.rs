@@ -1,7 +1,7 @@
 //! Round trips and retransmissions, measured from passing packets.
 //!
 //! A trip begins when its segment *leaves* by a port, and ends when the answer *arrives* at that
-//! port, so it excludes waits in the gateway's queues. Trips of downloads are between the gateway
+//! port. So it excludes waits in the gateway's queues. Trips of downloads are between the gateway
 //! and the subscriber. Trips of uploads are between the gateway and the rest of the network.
 //!
 //! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; the
@@ -9,7 +9,7 @@
 //! the first is timed, and only the exact echo counts. Without timestamps, the acknowledgement of
 //! the segment's last byte counts, unless a retransmission in between voids it, as in Karn's
 //! algorithm (RFC 6298, section 3). One segment at a time is timed per conversation and direction.
-//! Segments without payload are not timed, since they are not answered at once.
+//! Bare acknowledgements are not answered at once, and are timed only for a listener.
 //!
 //! **Retransmissions** are segments that begin before the highest byte observed in their
 //! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
@@ -18,15 +18,13 @@
 //! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For uploads
 //! these are the trips above. In a download the inside sends only acknowledgements. A trip then
 //! lasts from the first acknowledgement with a new timestamp to the data that echoes the timestamp.
-//! If the sender has no data for a while, such a trip is too long. So only the listener gets these
-//! trips.
+//! Such a trip is too long if the sender has no data for a while, so only the listener gets it.
 //!
-//! With each trip the listener gets the bytes that the conversation carried, and a [lower
-//! bound](RoundTrip::least) of the trip. Let P be the packet that arrived just before the answer.
-//! The other end sent P before it received the timed segment. Packets stay in order, so the trip
-//! takes at least the time from the segment's departure to the arrival of P.
+//! Each trip comes with a [lower bound](RoundTrip::least). Let P be the packet that arrived just
+//! before the answer. The other end sent P before it received the timed segment. Packets stay in
+//! order, so the trip takes at least the time from the segment's departure to the arrival of P.
 //!
-//! A host that forges timestamps or acknowledgements changes only the numbers of its own class.
+//! A host that forges timestamps or acknowledgements changes the numbers of no other class.
 
 mod conversation;
 mod spin;

@@ -22,7 +22,6 @@ use fairwire_core::{Duration, Time};
 pub(super) struct Spin {
     /// The departure of the last edge, or its arrival if it has not left.
     since: u32,
-    /// Arrival of the latest packet, by direction.
     came: [u32; 2],
     last: [Last; 2],
     edge: Edge,

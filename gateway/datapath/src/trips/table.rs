@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 /// The most conversations; they occupy 2 MiB. In a full table, a new conversation replaces a silent
 /// one, or is not followed.
 pub const MAX_CONVERSATIONS: usize = 1 << 15;
-/// The number of adjacent entries among which a conversation may be stored.
+/// Associativity: the number of adjacent entries that may hold a conversation.
 const PLACES: usize = 4;
 
 #[derive(Debug)]

@@ -1,11 +1,7 @@
 //! The past, in an SQLite file of bounded size.
 //!
 //! A slot sums up the traffic of an interval. One-second slots are kept for a quarter of an hour,
-//! ten-second slots for two hours, and one-minute slots for the configured days. Each slot names
-//! the [`MAX_CLASSES`] classes with the most traffic, and sums up all others.
-//!
-//! A corrupt file is renamed and a new file begins. If the file is full, the oldest quarter of the
-//! one-minute slots is deleted. The page shows any fault.
+//! ten-second slots for two hours, and one-minute slots for the configured days.
 
 mod query;
 mod slot;

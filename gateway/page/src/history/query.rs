@@ -43,7 +43,6 @@ pub struct PastRequest {
 }
 
 const SHOWN_CLASSES: u32 = 8;
-/// The maximum number of changes in an answer: the newest.
 const SHOWN_CHANGES: u32 = 100;
 
 /// The past: one list per quantity, oldest first.

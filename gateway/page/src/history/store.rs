@@ -26,7 +26,6 @@ pub struct Store {
 const VERSION: i32 = 1;
 /// The length of a database page, in bytes.
 const PAGE: u64 = 4096;
-/// The interval at which old data is deleted, in seconds.
 const TIDY_S: u64 = 60;
 /// How long slots of 1 s and of 10 s are kept, in seconds.
 const KEPT_S: [u64; 2] = [900, 7200];

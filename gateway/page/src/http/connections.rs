@@ -1,8 +1,8 @@
 //! Limits the number of a server's connections.
 //!
 //! At the limit, a new connection replaces the oldest connection of the network that has the most.
-//! Connections of permitted clients are counted and replaced only if there are no others. So a
-//! client that keeps connections open takes room only from itself.
+//! This choice ignores connections of permitted clients, unless there are no others. So a client
+//! that keeps connections open takes room only from its own network.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -38,7 +38,6 @@ enum State {
 }
 
 impl Connections {
-    /// Adds a connection, and closes another if the table is full.
     pub(super) fn add(&mut self, peer: IpAddr, stream: TcpStream) {
         self.make_room();
         self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });

@@ -52,8 +52,8 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// The link-layer keys of an upload that must agree with the subscriber's. On a router this is at
-/// most the Ethernet address, since the kernel has already stripped VLAN tags and PPPoE sessions.
+/// The link-layer keys of an upload that must agree with the subscriber's. On a router, at most the
+/// Ethernet address is left, since the kernel has already stripped VLAN tags and PPPoE sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {

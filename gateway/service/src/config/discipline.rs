@@ -97,8 +97,6 @@ fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     }
 }
 
-/// The leaf discipline given at `path`. A discipline for trees is refused, since a leaf has no
-/// classes.
 pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
     let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
@@ -109,7 +107,6 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
     Ok(LeafChoice::new(name, choice, path))
 }
 
-/// The inputs for building one direction's discipline.
 pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
@@ -374,7 +371,6 @@ const KEPT_LEAVES: usize = 1024;
 #[derive(Clone, Copy)]
 struct Leaf {
     number: u32,
-    /// The index in [`Leaves::prepared`].
     prepared: usize,
     rate: Rate,
     buffer: Amount,
@@ -416,7 +412,6 @@ impl Leaves {
 }
 
 impl Maker for Leaves {
-    /// Builds the leaf at `place`. This cannot fail, since each leaf was checked.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
         let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
         let Prepared { name, parameters } = &self.prepared[prepared];
@@ -448,9 +443,9 @@ fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// The pool that all leaves share, with room for `frames` packets and twice the bytes of the link's
-/// buffer. A leaf may hold at most as much as the pool has free: half of the pool, if it is busy
-/// alone.
+/// The pool of all leaves, with room for `frames` packets and twice the bytes of the link's buffer.
+/// A leaf may hold at most as much as the pool has free: half of the pool, if no other leaf is
+/// busy.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }

@@ -19,7 +19,6 @@ pub struct LeafChoice {
 }
 
 impl LeafChoice {
-    /// The leaf discipline if none is named.
     pub(super) fn unset(path: &str) -> Self {
         LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
@@ -103,7 +102,6 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The index in `choices` of the class's leaf discipline; `None` if the class names none.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

@@ -1,8 +1,4 @@
 //! A gateway's configuration: read, checked, and turned into a datapath.
-//!
-//! [`Config::load`] reads the TOML file and the subscriber file next to it. Errors include the
-//! positions of faults. [`environment::check`] then checks that this machine can run the
-//! configuration.
 
 pub mod backend;
 mod changes;
@@ -490,8 +486,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The maximum bytes of a pool that is sized for floods of short packets, as if all its frames were
-/// long. Short frames take an eighth of this memory.
+/// The maximum bytes of a pool sized for floods of short packets, if all its frames were long.
+/// Short frames take an eighth of this memory.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 

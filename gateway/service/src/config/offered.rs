@@ -12,7 +12,6 @@ pub(super) const WITH_CLASSES: &str = "hfaba";
 pub(super) const WITH_HOSTS: &str = "fq-codel";
 /// The default if there are no classes and hosts do not share first.
 pub(super) const PLAIN: &str = "faba";
-/// The default in a leaf, in which hosts share first, then their flows.
 pub(super) const LEAF: &str = WITH_HOSTS;
 
 pub(super) fn of_trees() -> Vec<&'static str> {

@@ -217,7 +217,6 @@ impl Chosen<'_> {
     }
 }
 
-/// The catalogue's name of the discipline called `name`.
 pub(super) fn named(name: &str, path: &str, texts: &Texts<'_>) -> Result<&'static str, DocumentError> {
     catalogue::find(name).map(|entry| entry.name).map_err(|unknown| {
         if let Some(why) = unknown.why {

@@ -147,7 +147,7 @@ fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weig
     Weight::new(weight).ok_or_else(refuse)
 }
 
-/// The tree of the classes in `spec`, which are numbered by their positions in the list.
+/// The tree of the classes in `spec`. A class's number is its position in the list.
 fn class_tree(
     spec: &Spec,
     names: &HashMap<&str, Origin>,
@@ -195,7 +195,7 @@ fn class_names(spec: &Spec) -> Vec<String> {
     names.filter(|name| name != UNCLAIMED_NAME).collect()
 }
 
-/// The class above a subscriber, by its position in the tree.
+/// The position in the tree of the class above a subscriber.
 fn above_row(
     spec: &Spec,
     row: &SubscriberRow,

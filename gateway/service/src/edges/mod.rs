@@ -150,7 +150,7 @@ struct Now {
     real_ns: u64,
 }
 
-/// The edge at which aggregates leave, which reports its observations.
+/// Aggregates leave at this edge. It reports its observations.
 struct Egress {
     socket: UdpSocket,
     to: SocketAddr,
@@ -227,7 +227,7 @@ impl Egress {
     }
 }
 
-/// The edge at which aggregates enter, which takes the reports of the far edge.
+/// Aggregates enter at this edge. It takes the reports of the far edge.
 struct Ingress {
     socket: UdpSocket,
     key: Key,

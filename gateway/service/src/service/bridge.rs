@@ -13,7 +13,6 @@ pub(super) struct Bridge {
     pub ports: [u32; 2],
 }
 
-/// The name of the bridge of the inside interface with this index.
 fn name_for(inside: u32) -> String {
     format!("{}{inside}", crate::config::environment::BRIDGE_PREFIX)
 }
@@ -52,7 +51,6 @@ impl Bridge {
         Ok(index_of(&name)?.map(|index| Bridge { index, name, ports: [inside, 0] }))
     }
 
-    /// Removes the bridge, which frees both interfaces.
     pub(super) fn remove(&self) -> io::Result<()> {
         Netlink::open()?.remove(self.index)
     }

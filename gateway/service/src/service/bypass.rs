@@ -13,10 +13,10 @@ use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
 
 const LOOK: Duration = Duration::from_secs(5);
-/// The time without bypassing traffic after which the end of a bypass is reported.
+/// A bypass is reported as over after this time without bypassing traffic.
 const OVER: Duration = Duration::from_secs(60);
-/// The fraction of the rate below which bypassing traffic, such as a router's DNS and updates, is
-/// ignored.
+/// Bypassing traffic below this fraction of the rate is ignored, such as a router's DNS and
+/// updates.
 const PART: f64 = 0.05;
 /// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;

@@ -191,7 +191,7 @@ impl Clients {
     }
 
     /// Answers the request `reload` of the last client in the list. The same reload answers all
-    /// clients' equal requests, which arrived before it reads the files.
+    /// equal requests that arrive before it reads the files.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {

@@ -151,7 +151,7 @@ const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Does the work that is due, between two packets. Returns when the driver must call again.
+    /// Does the due work between two packets. Returns the time of the driver's next call.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         let [download, upload] = &self.shared.carried;

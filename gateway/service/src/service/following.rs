@@ -23,7 +23,6 @@ const SAY: Duration = Duration::from_secs(60);
 /// The least factor between two logged rates.
 const SAID: f64 = 1.5;
 
-/// The settings of each direction, by the number of the [`Way`].
 type Given = [Option<autorate::Config>; 2];
 
 pub(crate) struct Following {

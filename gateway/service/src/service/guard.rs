@@ -48,8 +48,8 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// The present index of the interface, which may have been renamed, or replaced by a new
-    /// interface of its name.
+    /// The interface's present index. The interface may have been renamed, or replaced by a new one
+    /// of its name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {
@@ -131,7 +131,6 @@ struct Guard {
     is_orphan: bool,
     /// The time of the next attempt, after the bridge could not be built.
     try_at: Time,
-    /// The time of the next check that the bridge joins both interfaces.
     look_at: Time,
     is_torn: bool,
 }

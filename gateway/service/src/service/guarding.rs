@@ -21,7 +21,7 @@ pub(super) struct GuardPipes {
     pub since: Time,
 }
 
-/// A started guard. The guard ends if this value is dropped while it has the pipes, so a gateway
+/// A started guard. Dropping this value with its pipes and its child ends the guard, so a gateway
 /// that never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
@@ -30,7 +30,6 @@ pub(super) struct Guarding {
 }
 
 impl Guarding {
-    /// Starts the guard if the link must fail open.
     pub(super) fn start(
         config: &Config,
         is_filtered: bool,

@@ -1,8 +1,8 @@
-//! Detects that a direction has been full, or a class has been at its ceiling, for minutes.
+//! Reports when a direction has been full, or a class at its ceiling, for a minute, and when the
+//! state is over.
 //!
-//! Either state is normal for moments. A state is reported once it has lasted for a minute, and
-//! again once it has been over for a minute. The snapshot counts subscribers at their ceilings.
-//! They are not reported, since a download of a minute is normal.
+//! Either state is normal for moments. The snapshot counts subscribers at their ceilings. They are
+//! not reported, since a download of a minute is normal.
 
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};

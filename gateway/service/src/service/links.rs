@@ -29,7 +29,6 @@ impl LinkView {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// The number of times that the interface stopped carrying frames.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
@@ -201,7 +200,7 @@ impl Links {
         Ok(links)
     }
 
-    /// The states of the inside and of the outside, updated from now on.
+    /// The states of the inside and of the outside, which [`watch`](Links::watch) updates.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
         [self.inside.clone(), self.watched[self.watched.len() - 1].view.clone()]
     }

@@ -1,7 +1,7 @@
 //! Notifies the service manager with sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 //!
-//! A process is one service, however many gateways it has. It is ready when all gateways are ready.
-//! It is alive while all remaining gateways are alive, and ends with the last gateway.
+//! A process is ready when all its gateways are ready. It is alive while all remaining gateways are
+//! alive, and ends with the last gateway.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -19,7 +19,7 @@ struct Member {
     name: String,
     phase: Phase,
     status: String,
-    /// Has the gateway been alive since the manager's last notification?
+    /// Has the gateway been alive since the last `WATCHDOG=1`?
     is_alive: bool,
 }
 

@@ -94,7 +94,6 @@ impl NameLock {
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
-    /// Locks the file at `path`, and writes `holder` into it for other processes that try.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
         // Between our open and our lock, the previous holder may remove the file. Our lock would

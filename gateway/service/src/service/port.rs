@@ -46,7 +46,6 @@ const RETRY: Duration = Duration::from_ms(100);
 /// A batch below this size has emptied the queue. The size is less than the batch size of every
 /// back end.
 const SHORT_BATCH: u32 = 16;
-/// The interval between reads of the kernel's loss counters.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
@@ -121,8 +120,8 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// Updates the port's state: the losses that the port counts, and the outages that `link`
-    /// counts even if they affected no packet.
+    /// Updates the port's state. The port counts losses. `link` counts outages, even those that
+    /// affected no packet.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };
         self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
@@ -150,7 +149,6 @@ impl<P: Port> Port for LivePort<P> {
                 take(frame, vnet);
             }
         });
-        // A short batch has emptied the queue, so the next frames are fresh.
         self.is_stale = !may_forward || is_stale && count >= SHORT_BATCH;
         match received {
             Err(PortError::Gone { .. }) => self.lose(now),

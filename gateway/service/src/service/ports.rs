@@ -21,7 +21,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) enum AnyPort {
     AfPacket(Box<AfPacket>),
-    /// A device that the gateway creates.
     Tun(Tun),
     /// A device that the gateway creates, to which traffic forwarded by this machine is diverted.
     Router(RouterEnd),

@@ -341,7 +341,6 @@ impl Present {
     }
 }
 
-/// The longest delay of a rate after its request: one day, in milliseconds.
 const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
 
 /// The highest rate, bit/s, as in the file.

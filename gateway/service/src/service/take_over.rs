@@ -392,7 +392,6 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Completes the takeover. On success, the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;

@@ -31,7 +31,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 pub struct Board {
     tick: Mutex<Tick>,
     store: Mutex<Store>,
-    /// Classes and flows whose counters are copied at each interval.
     picks: Mutex<Vec<Pick>>,
     changes: Mutex<Changes>,
     edge: Mutex<Option<EdgeSnapshot>>,
@@ -352,7 +351,6 @@ impl Board {
         part.place().map(|()| packets)
     }
 
-    /// Writes the captured packets to `file`, and returns their number.
     pub(crate) fn capture_into(&self, file: &File) -> io::Result<u64> {
         self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }

@@ -135,7 +135,6 @@ pub(super) fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
     if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The gauge's name, with its unit at the end unless it is already there.
 fn gauge_name(name: &str, unit: Unit) -> String {
     let unit = match unit {
         Unit::One => "1",

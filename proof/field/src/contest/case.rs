@@ -42,7 +42,7 @@ pub struct Case {
     pub is_exact: bool,
     /// The promises.
     pub(crate) promises: Vec<Promise>,
-    /// If the class of each full packet is random: the reason why chance excuses a miss.
+    /// The reason why chance excuses a miss; `None` unless full packets' classes are random.
     pub(crate) draws_classes: Option<String>,
 }
 
@@ -57,7 +57,6 @@ pub(crate) struct Promise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
-    /// The share of the link in use.
     Utilization,
     /// The largest deviation of a flow from its fair share, relative to the share.
     WorstFlow,
@@ -66,7 +65,6 @@ pub(crate) enum Measure {
     /// The largest deviation of a class, or without classes a group, from its fair share, in
     /// percentage points of the traffic.
     ShareErrorPoints,
-    /// The 95th percentile of the delays of pings, milliseconds.
     PingP95Ms,
 }
 

@@ -1,6 +1,5 @@
 //! A live DiffServ domain with adaptive token buckets: three gateways, configured as in the recipe
-//! (`docs/gateway/diffserv.md`), and this kernel's TCP. The gain of each contract is compared with
-//! a simulation of the same domain.
+//! (`docs/gateway/diffserv.md`), and this kernel's TCP.
 
 mod network;
 

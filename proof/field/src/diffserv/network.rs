@@ -18,7 +18,7 @@ const INSIDE: End<'static> = End { name: "in0", index: 101 };
 const OUTSIDE: End<'static> = End { name: "out0", index: 100 };
 /// The interface over which the two edges exchange reports.
 const CONTROL: End<'static> = End { name: "ctl0", index: 120 };
-/// The MTU of the domain, with which Linux sends TCP segments of 448 bytes in packets of 500.
+/// The MTU of the domain. Linux then sends TCP segments of 448 bytes in packets of 500.
 const MTU: u32 = 500;
 /// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);

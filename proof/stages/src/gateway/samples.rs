@@ -1,5 +1,4 @@
-//! Snapshots of the link at a fixed interval, from a gateway's answers. The counts of each flow are
-//! interpolated between two copies of its counters, so they are known only after the later copy.
+//! Snapshots of the link at a fixed interval, from a gateway's answers.
 
 use super::counts::Reading;
 use fairwire_core::{Duration, Time};

@@ -3,7 +3,6 @@
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as on the
 //! stage `lab`. There, our process forwards packets; here, the kernel forwards them over a bridge.
 //! On the bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB.
-//! Unlike the stage [`linux`](crate::linux), this stage runs in real time.
 
 mod samples;
 

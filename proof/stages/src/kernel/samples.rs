@@ -23,7 +23,6 @@ const REMEMBERED: usize = 64;
 
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The connection that reads the state of the queue.
     netlink: Netlink,
     drops: Drops,
     /// The flows, in the order of results.
@@ -38,7 +37,7 @@ struct Flow {
     inside: VecDeque<u16>,
     /// The latest packets counted as dropped, at most [`REMEMBERED`].
     dropped: VecDeque<u16>,
-    /// Drops counted too many, not yet cancelled.
+    /// Drops counted wrongly and not yet cancelled.
     surplus: u64,
 }
 

@@ -269,7 +269,7 @@ impl Sockets {
     }
 }
 
-/// Which sockets in [`Sockets`] are ready.
+/// The sockets of [`Sockets`] that are ready.
 struct Ready {
     exit: bool,
     end: bool,

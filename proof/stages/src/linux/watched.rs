@@ -152,7 +152,7 @@ impl WatchedPackets {
         }
     }
 
-    /// True if no packet is queued: `drain` has passed.
+    /// True once `drain` has passed: no packet is queued.
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }

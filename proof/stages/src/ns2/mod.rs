@@ -1,6 +1,5 @@
 //! ns-2 2.35, a separate simulator with its own queue and TCP. None of its code is copied. Our
-//! script `dumbbell.tcl` gets a plan's link, flows and start times as arguments. [`Queue::of`]
-//! selects the queue.
+//! script `dumbbell.tcl` gets a plan's link, flows and start times as arguments.
 
 mod printed;
 mod queue;

@@ -37,10 +37,6 @@ impl Printed {
         Ok(None)
     }
 
-    /// The records of the flows and of the link, measured over `window`.
-    ///
-    /// # Errors
-    /// If a result is missing.
     pub(super) fn records(
         &self,
         dumbbell: &Dumbbell,

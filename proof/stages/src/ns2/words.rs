@@ -35,7 +35,7 @@ impl Dumbbell {
     /// Converts `plan` under `seed`.
     ///
     /// # Errors
-    /// What ns-2 does not support.
+    /// The feature that ns-2 does not support.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         check_device(plan, "ns2")?;

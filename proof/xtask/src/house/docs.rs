@@ -14,7 +14,6 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The markers above quotations: one for an entire file, one for a part.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
 /// The index of the decisions, which are in the same folder.

@@ -61,7 +61,7 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
             },
         }
     }
-    // Every file reports a mistake in an option. The mistake is shown once.
+    // A mistake in an option affects every file, and is shown once.
     let mut shown = BTreeSet::new();
     wrong.retain(|error| shown.insert(error.to_string()));
     let mut wrong = wrong.into_iter();

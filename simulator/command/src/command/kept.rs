@@ -58,8 +58,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The inputs that determine samples in addition to the run's inputs; `None` if no samples are
-/// requested.
+/// The inputs of samples, beyond those of the run; `None` if no samples are requested.
 fn sampling(enough: Enough) -> Option<String> {
     match enough {
         Enough::Record => None,

@@ -83,7 +83,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Before any run, checks the markers for inserted numbers in pages to be written.
+/// Before any run, checks the markers in the pages that will get numbers.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;

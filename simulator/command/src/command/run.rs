@@ -274,9 +274,9 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the stages without any verdict, and the unjudged `[[agree]]` tables unless only this
-/// machine is the reason. Returns true if it reported a table, or a stage that ran a discipline of
-/// the first stage.
+/// Reports the stages without a verdict and the unjudged `[[agree]]` tables, except tables unjudged
+/// only because of this machine. Returns true if a table was reported, or if a reported stage ran a
+/// discipline of the first stage.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);

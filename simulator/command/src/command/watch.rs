@@ -156,7 +156,6 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // After the run, keys that would change it are refused.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
             }

@@ -16,7 +16,6 @@ pub(crate) use show::{Picture, Show, Wanted};
 
 use fairwire_figures::{Figure, Paper, Setting};
 
-/// Encodes a figure, for a [`Paper`] if given.
 pub(crate) type Form = fn(&Figure<'_>, Option<Paper>) -> Vec<u8>;
 
 pub(crate) const FORMS: [(&str, Form); 3] = [("svg", svg), ("pdf", pdf), ("tex", tex)];

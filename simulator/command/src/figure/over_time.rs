@@ -3,8 +3,7 @@
 //! stage.
 //!
 //! Rates are those of the link's output. The rate of in-order arrivals would have a spike far above
-//! the link's rate whenever a gap is filled. The vertical axis fits the measured values, and cuts
-//! off spikes in the warm-up.
+//! the link's rate whenever a gap is filled.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};

@@ -11,7 +11,7 @@ use fairwire_figures::panel::Panel;
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
-/// What to show.
+/// The type of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
     /// The rate leaving the link over time, by group, with the link's rate.
@@ -41,7 +41,7 @@ pub(crate) enum Show {
 /// The request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// What to show; by default, the first type that the results contain.
+    /// The type of figure; by default, the first that the results contain.
     pub show: Option<Show>,
     /// The measures.
     pub of: Vec<String>,

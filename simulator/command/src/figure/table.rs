@@ -100,7 +100,6 @@ impl Table {
     }
 }
 
-/// A value as typed in a plan.
 pub(super) fn worded(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),

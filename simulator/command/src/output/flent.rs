@@ -47,7 +47,6 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// A flow without on-times is always on.
     fn is_on(&self, at: Duration) -> bool {
         self.on.is_empty() || self.on.iter().any(|on| (on.from..on.until).contains(&at))
     }

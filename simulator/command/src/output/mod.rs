@@ -1,8 +1,8 @@
 //! A run's outputs in addition to its report.
 //!
 //! An output is a declaration (`fairwire_scenario::Output`) and a file in this folder that writes
-//! it; [`ALL`] lists the outputs. During a run, data goes to a hidden file next to the final path.
-//! A stopped run therefore leaves nothing incomplete.
+//! it. During a run, data goes to a hidden file next to the final path. A stopped run therefore
+//! leaves nothing incomplete.
 
 mod delays;
 mod flent;

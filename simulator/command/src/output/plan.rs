@@ -44,8 +44,8 @@ impl<'a> Request<'a> {
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
     }
 
-    /// The requested outputs that only the simulator supports, as options, including those that the
-    /// scenario requests.
+    /// The options of the requested outputs that only the simulator supports. The scenario's
+    /// requests are included.
     pub(super) fn of_simulator(&self) -> Vec<String> {
         let is_requested =
             |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
@@ -79,7 +79,6 @@ impl<'a> Request<'a> {
         self.given(output).is_some()
     }
 
-    /// Refuses two outputs to the same file, because the second would replace the first.
     pub(super) fn check_apart(&self) -> Result<(), Failure> {
         let given: Vec<(String, &Path)> =
             Output::ALL.iter().filter_map(|output| self.given(*output)).collect();

@@ -55,7 +55,6 @@ impl<'a> Again<'a> {
 }
 
 impl Carried<'_> {
-    /// The file's content. Fails if the file has changed since the scenario was read.
     pub(crate) fn content(&self) -> Result<Vec<u8>, String> {
         let shown = self.from.display();
         let bytes = fs::read(&self.from).map_err(|error| format!("`{shown}` could not be read: {error}"))?;

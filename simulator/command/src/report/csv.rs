@@ -5,7 +5,6 @@ use fairwire_metrics::summary;
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
-/// The columns of a flow, after those of its run.
 pub(crate) fn flow_columns() -> impl Iterator<Item = &'static str> {
     FlowRecord::COLUMNS.iter().map(|(name, _)| if *name == "name" { "flow" } else { *name })
 }

@@ -15,7 +15,6 @@ use std::time::Duration;
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
 const MAX_VIEWERS: usize = 16;
-/// The prefix of a socket's name, before the number of the watched process.
 const NAME: &str = "fairwire-lab-shell-";
 /// The list of sockets of this network namespace.
 const SOCKETS: &str = "/proc/self/net/unix";

@@ -1,8 +1,8 @@
 //! Figures for papers: in column width with 7-point letters, as SVG, as PDF with the font embedded,
 //! or as pgfplots.
 //!
-//! They show the same [`Panel`]s as figures for screens, in another layout. Lines differ in dashes,
-//! markers and hatching as well as in colour, so a figure can be read in grey.
+//! Lines differ in dashes, markers and hatching as well as in colour, so a figure can be read in
+//! grey.
 
 mod draw;
 mod font;

@@ -39,7 +39,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that `name` is a measure, or that the names of measures begin with `name` and a dot.
+    /// Checks that `name` is a measure, or that a measure's name begins with `name` and a dot.
     fn called(&self, path: &str, name: &str, measures: &[String]) -> Checked {
         if measures.iter().any(|measure| is_called(measure, name)) {
             return Ok(());

@@ -35,7 +35,7 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// Checks the memory of a buffer, all of which is allocated when a run starts.
+    /// Checks a buffer's memory, which is allocated in full when a run starts.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());

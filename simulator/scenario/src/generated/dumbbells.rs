@@ -134,7 +134,6 @@ impl Layout for Dumbbells {
         self.buffer
     }
 
-    /// Adds the links of the only path between two hosts.
     fn add_route(&self, Ends { from, to, .. }: Ends, route: &mut Vec<u32>) {
         let [switch, far] = [from, to].map(|host| host / self.per_switch);
         route.push(self.first(3) + from);

@@ -1,5 +1,4 @@
-//! The fat-tree: switches with `k` ports, in three layers and `k` pods. Two pods have one route
-//! over each core switch.
+//! The fat-tree: switches with `k` ports, in three layers and `k` pods.
 //!
 //! Source: M. Al-Fares, A. Loukissas and A. Vahdat, "A scalable, commodity data center network
 //! architecture", SIGCOMM 2008, section 3.

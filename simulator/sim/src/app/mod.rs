@@ -1,7 +1,5 @@
-//! Applications: they offer packets, or give data to a TCP.
-//!
-//! A [`datagram`] source sends regardless of what happens to its packets. A [`load`] opens TCP
-//! connections and gives them data. Each application has a separate stream of random numbers.
+//! Applications: they offer packets, or give data to a TCP. Each application has a separate stream
+//! of random numbers.
 
 mod call;
 pub(crate) mod datagram;

@@ -24,7 +24,6 @@ impl Timed {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) group: u32,
-    /// The flow of the first connection.
     first: u32,
     machine: Machine,
     rng: Rng,
@@ -73,7 +72,6 @@ impl Session {
         }
     }
 
-    /// Schedules a wake, and voids any earlier one.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wakes_at = at;
     }
@@ -144,7 +142,6 @@ impl Session {
         self.first
     }
 
-    /// Ends a page, and returns its number of segments.
     pub(crate) fn end_page(&mut self) -> u64 {
         std::mem::take(&mut self.page)
     }

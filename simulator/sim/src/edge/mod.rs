@@ -1,10 +1,10 @@
 //! The edges of a DiffServ domain. The packets of an aggregate enter the domain at one edge, which
 //! colours them. They leave the domain at another edge, which reports marks.
 //!
-//! Requests of the edges travel with the packets. The edge where packets leave writes a request
-//! into every packet. A receiver copies the request into the resulting acknowledgement. A sender
-//! copies the request from the latest acknowledgement into its packets. The edge where the packets
-//! enter reads the request, clears it and passes it to the marker.
+//! The edge where packets leave writes a [request](RateRequest) into every packet. A receiver
+//! copies the request into the resulting acknowledgement. A sender copies the request from the
+//! latest acknowledgement into its packets. The edge where the packets enter reads the request,
+//! clears it and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
 //! header for requests, although ECN needs them. Here requests have separate bits, [`Tag`].
@@ -103,7 +103,6 @@ impl Edges {
         &self.aggregates
     }
 
-    /// Returns the packet's new tag.
     pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return tag;

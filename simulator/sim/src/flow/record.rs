@@ -33,7 +33,7 @@ pub(super) struct Sink {
     delivered: u64,
     group: u32,
     /// The lanes for arrivals of acknowledgements at the sender. The first is for acknowledged
-    /// packets that did not wait on the downlink, the second for those that waited there for one
+    /// packets that did not wait on the downlink. The second is for those that waited there for one
     /// other packet.
     pub(super) home: [Lane; 2],
     /// The number of packets for which the latest packet waited on the downlink; 2 for two or more.
@@ -92,7 +92,7 @@ pub(super) struct Outgoing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     /// For arrivals of packets at the first queue. The first lane is for packets that did not wait
-    /// on the flow's own link, the second for packets that waited there for one other packet.
+    /// on the flow's own link. The second is for packets that waited there for one other packet.
     pub(crate) out: [Lane; 2],
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,

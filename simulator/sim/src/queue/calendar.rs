@@ -151,8 +151,8 @@ impl Calendar {
     }
 
     /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets. More are required if over an eighth of the events were beyond the last bucket.
-    /// Visits all pending events, at most once per as many events as there are buckets.
+    /// buckets. More are required if over an eighth of the events were beyond the last bucket. May
+    /// visit all pending events, but only after at least as many pops as there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;

@@ -15,8 +15,8 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct EventLane {
     lanes: Lanes,
-    /// The time from which the calendar may have an earlier event than the lanes, or the run has
-    /// ended. The lanes' first event is next if it is due before that time.
+    /// The calendar's bound, or 1 ns after the turn's end if that is earlier. The lanes' first
+    /// event is next if it is due before this time.
     horizon: Horizon,
     now: Time,
     ties: Ties,

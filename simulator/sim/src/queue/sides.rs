@@ -39,7 +39,7 @@ pub(crate) struct Sides {
     came_up: usize,
 }
 
-/// While packets that left the links are handled, flows are prefetched this many packets ahead.
+/// Flows are prefetched this many packets ahead while packets that left the links are handled.
 /// Frames are prefetched twice as far ahead.
 const LEFT_AHEAD: usize = 16;
 

@@ -1,10 +1,9 @@
 //! Measures how much a paper's statements depend on settings that the paper does not print.
 //!
 //! A study's `space.toml` may list the settings that its paper leaves open, and their admissible
-//! values. A draw takes one value of each setting. Draws are run in addition to the study's own
-//! settings. Each claim then holds in a share of the draws. The best draw has the results nearest
-//! to the printed numbers. Draws fill the space evenly, so a share concerns admissible settings,
-//! not likely ones.
+//! values. A draw takes one value of each setting. Each claim then holds in a share of the draws.
+//! Draws fill the space evenly, so a share concerns admissible settings, not likely ones. The best
+//! draw has the results nearest to the printed numbers.
 
 pub(crate) mod record;
 mod space;

@@ -1,9 +1,9 @@
 //! Fig. 1 of the AFD paper: the distribution of the rates of flows over one second. The paper's
 //! traces are not available, so the traces here are synthetic.
 //!
-//! Flows arrive at random times; their durations are exponential, with a mean of one second. Their
-//! rates follow a Pareto or an exponential law. A link that carries four fifths of the offered load
-//! then gets the shadow buffer that the paper's rule requires.
+//! Flows arrive at random times; their durations are exponential, with a mean of one second. A link
+//! that carries four fifths of the offered load then gets the shadow buffer that the paper's rule
+//! requires.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};

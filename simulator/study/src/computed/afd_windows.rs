@@ -1,9 +1,8 @@
 //! Table 2 of the AFD paper: the constants of the seven groups of TCP flows of `mixed.toml`,
 //! measured on our controllers.
 //!
-//! Each group's controller gets one acknowledgement, or one loss, at windows of 10 and 40 segments.
-//! Its growth and reduction determine the constants of `w += c1 / w^K` per acknowledgement and `w
-//! -= c2 w^L` per loss.
+//! The constants are those of `w += c1 / w^K` per acknowledgement and `w -= c2 w^L` per loss. The
+//! changes of the window at 10 and 40 segments determine them.
 
 use super::made::Made;
 use crate::library;

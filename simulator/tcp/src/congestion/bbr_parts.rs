@@ -142,7 +142,7 @@ impl Dwell {
 pub(super) struct Clumps {
     began: Time,
     acked: u32,
-    /// The maximum of this number in the last ten rounds, in segments.
+    /// The maximum excess in the last ten rounds, segments.
     pub(super) most: MaxFilter<10>,
 }
 

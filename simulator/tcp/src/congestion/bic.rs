@@ -7,15 +7,14 @@
 //! to find more bandwidth.
 //!
 //! # Why
-//! Reno adds a segment per round trip, even if the window is far too small. BIC was Linux's default
-//! from 2004 to 2006; CUBIC is its successor.
+//! Reno adds a segment per round trip, even if the window is far too small.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! L. Xu, K. Harfoush and I. Rhee, "Binary increase congestion control (BIC) for fast long-distance
-//! networks", INFOCOM 2004, section III.B. The values are Linux's.
+//! networks", INFOCOM 2004, section III.B.
 //!
 //! # Where we differ
 //! As in Linux:
@@ -108,12 +107,11 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Until a first loss gives the window a maximum, it grows by at least one segment for this number
-/// of acknowledged segments, as in Linux.
+/// Without a maximum, the window grows by at least one segment per this number of acknowledged
+/// segments, as in Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
 /// The initial estimate of segments per acknowledgement, as in Linux.
 const FIRST_PER_ACK: f64 = 2.0;
-/// The weight of a sample in the estimate of segments per acknowledgement.
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
 impl Bic {

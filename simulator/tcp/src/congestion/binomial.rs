@@ -2,16 +2,15 @@
 //!
 //! # What it does
 //! In congestion avoidance, `w += c1 / w^K` per acknowledgement, and `w -= c2 w^L` per loss, for
-//! the window `w`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. A negative K is refused, because it
-//! would make the window grow without limit within one round trip.
+//! the window `w`. A negative K is refused, because it would make the window grow without limit
+//! within one round trip.
 //!
 //! # Why
 //! It creates flows that respond differently to congestion, to test disciplines that should not
 //! depend on the response.
 //!
 //! # State and cost
-//! Six numbers and a flag. A division per acknowledgement, plus a power if an exponent is not 0, 1
-//! or 2.
+//! Six numbers and a flag. A division per acknowledgement, plus a power if K is not 0, 1 or 2.
 //!
 //! # Source
 //! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
@@ -24,7 +23,7 @@
 //! and each decrease in slow start halve the window. Each timeout halves the threshold.
 //!
 //! The window never falls below 1; in ns-2 it may, and the sender then waits for the timer. The
-//! threshold never falls below 2. Apart from these minima, a decrease sets neither the window nor
+//! threshold never falls below 2. Apart from these minima, a decrease never raises the window or
 //! the threshold above the window in use.
 
 use super::control::{About, Acked, Congested, Control, Start};
@@ -125,7 +124,6 @@ impl Control for Binomial {
     }
 }
 
-/// `base` to the power `exponent`, fast for the usual exponents.
 fn power(base: f64, exponent: f64) -> f64 {
     match exponent {
         0.0 => 1.0,

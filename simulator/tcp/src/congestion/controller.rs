@@ -1,8 +1,8 @@
-//! A congestion controller, chosen at run time and called without a virtual table.
+//! A congestion controller, chosen at run time. Only external controllers are called through a
+//! virtual table.
 //!
 //! Reno, which most simulated flows use, is stored in the sender. The larger controllers are boxed,
-//! so a million Renos do not pay for a BBR. Only external controllers are called through a virtual
-//! table.
+//! so that a million Renos do not take the memory of BBRs.
 
 use super::bbr::{Bbr, BbrParameters, BbrSpec};
 use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};

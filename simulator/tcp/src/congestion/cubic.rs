@@ -6,9 +6,9 @@
 //! CUBIC follows Reno.
 //!
 //! # Why
-//! Reno needs a thousand round trips to recover a thousand segments. CUBIC's window is a function
-//! of time. It fills a long fast path in seconds, almost independently of the round-trip time.
-//! CUBIC is the default of Linux, Windows and Apple's systems.
+//! Reno needs a thousand round trips to recover a thousand segments. CUBIC fills a long fast path
+//! in seconds, almost independently of the round-trip time, because its window is a function of
+//! time.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement, and one cube root per reduction.
@@ -18,21 +18,21 @@
 //!
 //! # Where we differ
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
-//!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
-//!   not halve the growth.
+//!   target. The RFC specifies one such step per acknowledgement. Here a delayed acknowledgement
+//!   does not halve the growth.
 //! - In the Reno-friendly region the window rises to the estimate of Reno's window, but never falls
 //!   to it. Section 4.2 does not let the window shrink either.
 //! - At a reduction the RFC starts from the congestion window or the flight size; here it is the
 //!   window in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
-//!   in segments, as in Linux: the window before and after a reduction, and the distance of the
-//!   curve from its plateau. A window of 11.9 is cut to 7, not to 8.3. The curve reaches its
-//!   plateau early, when less than a segment is missing.
+//!   in segments, as in Linux. They are the window before and after a reduction, and the distance
+//!   of the curve from its plateau. The curve reaches its plateau early, when less than a segment
+//!   is missing.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
-//! - The stored value is the instant of the curve's inflection, instead of K and the instant at
-//!   which the curve begins. The time in which the window is unused, or below the threshold after
-//!   an idle time, is excluded from t. For this, the inflection is deferred.
+//! - The stored value is the time of the curve's inflection, instead of K and the time at which the
+//!   curve begins. A period in which the window is unused, or below the threshold after an idle
+//!   time, defers the inflection. So t excludes this period.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -215,8 +215,8 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. This
-    /// growth gives the estimate the average of Reno's window despite `beta`.
+    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip.
+    /// Despite `beta`, it gives the estimate the same average as Reno's window.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }

@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! Keeps a smoothed fraction of marked segments, alpha. A mark reduces the window by alpha / 2,
-//! once per window; otherwise the window grows as Reno's does. A loss halves it.
+//! once per window; otherwise the window grows as Reno's does. A loss halves the window.
 //!
 //! # Why
 //! Reno halves its window for one mark as for a hundred, so a queue must hold half a window or the
@@ -23,8 +23,8 @@
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
 //!   from an integer window, as in Linux.
-//! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
-//!   called then.
+//! - Marks reported during the repair of a loss take effect after it: [`Control::acked`] is not
+//!   called during the repair.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};

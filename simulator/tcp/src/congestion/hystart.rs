@@ -1,9 +1,9 @@
 //! HyStart++: leaves slow start when round trips get longer, before a loss.
 //!
 //! # What it does
-//! Compares the minimum round-trip time of a round with that of the previous round. When it has
-//! risen by an eighth, the window grows at a quarter of slow start's pace for five rounds. If the
-//! rise disappears meanwhile, slow start continues.
+//! Compares the minimum round-trip time of a round with that of the previous round. If it has risen
+//! by an eighth (at least 4 ms, at most 16 ms), growth slows. For five rounds, the window then
+//! grows at a quarter of slow start's pace. If the rise disappears meanwhile, slow start continues.
 //!
 //! # Why
 //! Slow start doubles the window until a queue overflows, which may lose an entire window at once.
@@ -87,8 +87,7 @@ impl HyStart {
     }
 }
 
-/// RttThresh: the rise of the minimum round-trip time, from one round to the next, that slows
-/// growth.
+/// RttThresh: growth slows if the minimum round-trip time rises by this from one round to the next.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }

@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Takes the minimum delay of the last ten minutes as the path's own delay, and the excess as
-//! queueing. The window grows by at most one segment per round trip while the queueing delay is
-//! below the target, and shrinks in proportion above it.
+//! queueing. While the queueing delay is below the target, the window grows by at most one segment
+//! per round trip. Above the target, the window shrinks in proportion.
 //!
 //! # Why
 //! Other flows fill the queue until a loss, so the delay rises far above the target. LEDBAT then
@@ -14,8 +14,7 @@
 //!
 //! # Source (section, equation)
 //! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values). The RFC leaves
-//! the filter of current delays open; here it is the minimum of the last four samples, as in most
-//! implementations.
+//! the filter of current delays open; here it is the minimum of the last four samples.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
@@ -125,7 +124,6 @@ impl Control for Ledbat {
         self.window
     }
 
-    /// Infinite: there is no slow start.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }

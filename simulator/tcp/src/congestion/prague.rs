@@ -1,14 +1,13 @@
 //! Prague: DCTCP's response, paced, and without an advantage for short round-trip times.
 //!
 //! # What it does
-//! Like [`Dctcp`](super::Dctcp), it reduces the window by alpha / 2 on marks, where alpha is the
-//! smoothed fraction of marked segments. It paces, and grows only for unmarked segments. A long
-//! flow grows as if its round-trip time were at least 25 ms. Its segments carry ECT(1).
+//! Reduces the window by alpha / 2 on marks, as [`Dctcp`](super::Dctcp) does. It paces, and grows
+//! only for unmarked segments. A long flow grows as if its round-trip time were at least 25 ms.
 //!
 //! # Why
-//! L4S gives such flows a separate queue with a delay of about a millisecond. In return, L4S
-//! requires three properties of them: a scalable response, pacing, and that short round trips do
-//! not crowd out long ones (RFC 9331, section 4.3).
+//! L4S gives such flows a separate queue with a delay of about a millisecond. In return, it
+//! requires a scalable response and pacing. Short round trips must not crowd out long ones (RFC
+//! 9331, section 4.3).
 //!
 //! # State and cost
 //! 88 bytes; O(1) per acknowledgement.
@@ -21,7 +20,7 @@
 //!
 //! # Where we differ
 //! - After its initial rounds, a flow uses the virtual round-trip time as the period of growth, of
-//!   the average alpha, and of reductions by marks. With all three, a given marking probability
+//!   averaging alpha, and of reductions by marks. With all three, a given marking probability
 //!   results in the rate of a flow with that round-trip time.
 //! - A loss halves the window in use, even if marks have already reduced the window in the same
 //!   round trip. The draft then reduces the window less.

@@ -9,7 +9,7 @@
 //! Initial window (segments, [`Config::initial_window`](crate::Config::initial_window)).
 //!
 //! # State and cost
-//! Two numbers; a few instructions per acknowledgement.
+//! Two numbers and two flags; a few instructions per acknowledgement.
 //!
 //! # Source
 //! RFC 5681, sections 3.1 and 3.2, at segment granularity as in ns-2: the window is a real number

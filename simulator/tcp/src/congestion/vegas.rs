@@ -3,26 +3,24 @@
 //! # What it does
 //! Compares the window's rate on an empty path with its actual rate. The difference, times the
 //! minimum round-trip time, is the number of the flow's queued segments. Once per round trip the
-//! window grows by a segment if fewer than `alpha` are queued, and shrinks by one if more than
-//! `beta` are queued. Slow start ends when more than `gamma` are queued.
+//! window grows by a segment if fewer than `alpha` are queued. It shrinks by a segment if more than
+//! `beta` are queued.
 //!
 //! # Why
 //! Reno finds the size of a queue by overflowing it. Vegas observes the queue in the round-trip
 //! times, and keeps it short. In competition with flows that fill queues, Vegas gets little.
 //!
 //! The minimum round-trip time is an estimate. Flows that start together measure each other's
-//! queue, and flows that start later take the existing queue for part of the path. At 1 Gbit/s and
-//! 40 ms, 200 flows that start together hold a queue of 22 ms. Four segments of each flow would be
-//! only 9.6 ms. A window left too large by slow start shrinks by one segment per round trip, so a
-//! single flow holds a long queue for minutes.
+//! queue, and flows that start later take the existing queue for part of the path. A window left
+//! too large by slow start shrinks by one segment per round trip, so a single flow holds a long
+//! queue for minutes.
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! L. Brakmo and L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
-//! IEEE JSAC 13(8), 1995, section III.B (avoidance) and section III.C (slow start). The names
-//! `alpha`, `beta` and `gamma` are the paper's; the values are Linux's.
+//! IEEE JSAC 13(8), 1995, section III.B (avoidance) and section III.C (slow start).
 //!
 //! # Where we differ
 //! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a

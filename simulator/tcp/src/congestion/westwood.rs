@@ -1,9 +1,9 @@
-//! Westwood+: Reno's growth, and after a loss the window that the path was observed to carry.
+//! Westwood+: Reno's growth, and after a loss a window of the path's measured capacity.
 //!
 //! # What it does
-//! Measures, once per round trip, how fast data is acknowledged, and smooths this rate. After a
-//! loss, the window becomes the rate times the minimum round-trip time: the capacity of the path
-//! without its queue. This never increases the window.
+//! Once per round trip, measures and smooths the rate at which data is acknowledged. After a loss,
+//! the window becomes the rate times the minimum round-trip time: the capacity of the path without
+//! its queue. This never increases the window.
 //!
 //! # Why
 //! Reno halves the window, whatever caused the loss. On a path that loses packets before it is

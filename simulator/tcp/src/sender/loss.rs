@@ -2,10 +2,11 @@
 //!
 //! # Source
 //! Tahoe: only fast retransmit (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
-//! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names. The window after
-//! recovery is half of the window before, unrounded. NewReno's timer restarts only on the first
-//! partial acknowledgement ("impatient"), and no partial acknowledgement measures a round trip.
-//! Duplicates after a timeout repair nothing (ns-2's `bugFix_`).
+//! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names:
+//! - The window after recovery is half of the window before, unrounded.
+//! - NewReno's timer restarts only on the first partial acknowledgement ("impatient").
+//! - Without a journal, no partial acknowledgement measures a round trip.
+//! - Duplicates after a timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
 use crate::config::Recovery;
@@ -42,7 +43,7 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // Only the retransmitted one of the acknowledged segments has just arrived. The others
+            // Only the retransmitted segment has just arrived. The other acknowledged segments
             // arrived earlier, while the window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;

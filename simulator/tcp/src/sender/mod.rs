@@ -2,7 +2,7 @@
 //! restarts after idling (RFC 5681, 4.1).
 //!
 //! Losses are found and repaired in [`loss`] (Tahoe, Reno, NewReno), [`selective`] (SACK) and
-//! [`timely`] (RACK-TLP); a [`Control`]ler changes the window.
+//! [`timely`] (RACK-TLP).
 
 mod counts;
 mod loss;
@@ -106,8 +106,8 @@ enum Phase {
     Recovery {
         has_acted: bool,
     },
-    /// RACK-TLP after a timeout. `is_testing`: whether anything was lost is unknown (F-RTO).
-    /// `has_moved`: something was acknowledged since the timeout.
+    /// RACK-TLP after a timeout. `is_testing`: a loss is not yet certain (F-RTO). `has_moved`:
+    /// something was acknowledged since the timeout.
     Lost {
         is_testing: bool,
         has_moved: bool,

@@ -4,12 +4,15 @@
 //! RFC 6675 over the [`Scoreboard`](crate::scoreboard::Scoreboard), also after a timeout.
 //!
 //! # Where we differ
-//! With the quirk `sack_counts_acks`, recovery behaves as ns-2's Sack1: the number in flight is
-//! counted. The count starts at the third duplicate, from the outstanding segments minus three.
-//! Each acknowledgement subtracts one from the count, and each partial acknowledgement two. Every
-//! segment missing below the highest arrived is retransmitted at once, and only once. The
-//! acknowledgement that ends recovery does not open the window. A timeout forgets the scoreboard
-//! and goes back N, and duplicates are then ignored until new data is acknowledged.
+//! With the quirk `sack_counts_acks`, recovery behaves as ns-2's Sack1:
+//! - The number in flight is counted. The count starts at the third duplicate, from the outstanding
+//!   segments minus three. Each duplicate subtracts one from the count, and each partial
+//!   acknowledgement two.
+//! - Every segment missing below the highest arrived is retransmitted once, without waiting for
+//!   three arrivals above it.
+//! - The acknowledgement that ends recovery does not open the window.
+//! - A timeout forgets the scoreboard and goes back N. Duplicates are then ignored until new data
+//!   is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;

@@ -2,9 +2,9 @@
 //!
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
-//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK). In
-//! three choices that the RFCs leave open, this file follows Linux: the order of an
-//! acknowledgement's effects, the arrivals that show reordering, and the window after an undo.
+//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
+//! Three choices that they leave open are Linux's: the order of an acknowledgement's effects, the
+//! arrivals that show reordering, and the window after an undo.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -42,7 +42,6 @@ struct AckNews {
     has_original: bool,
     is_selective: bool,
     duplicate: Option<u64>,
-    /// Is the duplicate segment known to have been sent twice?
     was_repeated: bool,
 }
 
@@ -113,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the first arrived
+    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the lowest arrived
     /// segment that was sent only once.
     fn note_order(&mut self, report: &AckNews, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
@@ -336,7 +335,7 @@ impl Sender {
     }
 }
 
-/// The timers, of which one runs at a time, as in Linux.
+/// The timers. As in Linux, only one runs at a time.
 impl Sender {
     /// Handles the end of the retransmission timer (RFC 6298, section 5; RFC 8985, section 6.3).
     pub(super) fn on_late_silence(&mut self, now: Time, out: &mut impl Output) {
@@ -416,7 +415,6 @@ impl Sender {
             rack.probe = None;
         }
         if is_lost && self.phase == Phase::Open {
-            // The probe repaired a loss, so the window must react to it.
             self.count_repair();
             let congested = self.congested(now);
             self.control.lost(&congested);
@@ -458,8 +456,8 @@ impl Sender {
         (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
     }
 
-    /// True if a segment arrived that was sent before the last transmission of the first
-    /// unacknowledged segment. The unacknowledged segment may then still arrive, and is given time.
+    /// Were all new arrivals sent before the last transmission of the first unacknowledged segment?
+    /// Then that transmission may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)

@@ -297,8 +297,8 @@ impl Classful {
         None
     }
 
-    /// Sets `not_before` of all children of `at` that cannot send yet. One pass avoids the
-    /// quadratic time of a poll and a search for each.
+    /// Sets `not_before` of all children of `at` that cannot send yet. A poll and a search per
+    /// child would take quadratic time.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];

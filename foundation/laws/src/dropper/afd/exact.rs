@@ -196,7 +196,6 @@ struct Sent {
     total: u32,
     /// The amount in the period numbered `period`.
     this: u32,
-    /// The amount in the period before.
     last: u32,
     period: u32,
 }

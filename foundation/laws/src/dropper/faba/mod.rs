@@ -112,7 +112,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What a token is worth: a packet or a byte.
+    /// The unit of a token.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// Whether each flow or each class has a bucket.
@@ -235,7 +235,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The weights, and the greatest of them. This is at least 1, the weight of unlisted classes.
+    /// The weights, and the greatest weight: at least 1, the weight of unlisted classes.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
         Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))

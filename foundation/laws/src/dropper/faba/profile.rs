@@ -38,7 +38,6 @@ pub struct Knees {
 impl Knees {
     pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
         let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
-        // A lambda1 below a quarter lowers the default of lambda2.
         let lambda2 = self.lambda2.unwrap_or(0.25f64.min(lambda1));
         if !(0.0..=lambda1).contains(&lambda2) {
             let allowed = format_args!("a number from 0 to lambda1, which is {lambda1}");

@@ -24,7 +24,6 @@ pub(super) struct Shares {
     parts: Vec<u64>,
     sum: u64,
     total: f64,
-    /// T divided by the sum of all parts.
     height_per_part: f64,
     /// One over the mean of all parts.
     per_mean: f64,

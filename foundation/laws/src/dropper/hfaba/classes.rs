@@ -111,7 +111,6 @@ impl Classes {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
-    /// `amount` may be negative.
     pub(super) fn give_to_root(&mut self, amount: i64) {
         self.classes[ROOT].pool += amount;
     }

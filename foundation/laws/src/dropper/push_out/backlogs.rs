@@ -199,7 +199,7 @@ fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     }
 }
 
-/// Number `n` of all `ranges`, counted from 0; it must exist.
+/// Element `n` of the joined `ranges`, from 0; it must exist.
 fn nth_of(ranges: impl Iterator<Item = core::ops::Range<u32>>, mut n: u32) -> u32 {
     for range in ranges {
         let len = range.end - range.start;

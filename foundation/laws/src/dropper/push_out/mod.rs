@@ -69,7 +69,7 @@ pub struct Config {
     pub measure: Measure,
     /// The buffer B, in the unit of `measure`.
     pub pool: f64,
-    /// Which packet of a queue is dropped.
+    /// The packet of a queue that is dropped.
     pub drop: End,
     /// The weights of the shares at the start, by class.
     pub weights: WeightOf,

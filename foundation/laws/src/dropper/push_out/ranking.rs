@@ -16,7 +16,6 @@ struct Node {
     flow: Option<FlowKey>,
     left: u32,
     right: u32,
-    /// The number of nodes in the subtree under this node, itself included.
     size: u32,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Ranking {
 }
 
 impl Ranking {
-    /// `rng` gives the salt.
     pub(crate) fn new(slots: u32, rng: &mut Rng) -> Self {
         let node = Node { rank: (0, 0), flow: None, left: NONE, right: NONE, size: 0 };
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }

@@ -260,8 +260,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The checked thresholds. In bytes, thresholds in packets count packets of `mean_packet`, but
-    /// a buffer in packets counts typical packets.
+    /// The checked thresholds. To convert packets to bytes, a threshold uses `mean_packet`, and the
+    /// buffer uses `site.packet_bytes`.
     fn ramp(
         &self,
         given: &Checked,

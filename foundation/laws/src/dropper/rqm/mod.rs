@@ -319,7 +319,7 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// The arrival's next unmarked packet, searched from newer to older.
+    /// The next unmarked waiting packet, searched from newer to older.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

@@ -160,7 +160,6 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// The kernel's description of an interface; `None` if there is none.
 fn about(name: &str) -> Option<link::About> {
     link::about(link::index_of(name).ok()??).ok()
 }

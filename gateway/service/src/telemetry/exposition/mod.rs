@@ -4,14 +4,13 @@
 //! (prometheus.io/docs/specs/om/open_metrics_spec).
 //!
 //! Metrics of node_exporter's qdisc collector keep their names and their labels `device` and
-//! `kind`, so existing queue dashboards fit. All other metrics are `fairwire_*` or `process_*`.
-//! Units are base units: bytes and seconds.
+//! `kind`, so existing queue dashboards fit. Units are base units: bytes and seconds.
 //!
 //! The format is hand-written because no maintained library writes both formats.
 //!
-//! **There is never a label per flow.** The label `class` exists only for classes of the
-//! configuration, at most [`MAX_CLASSES`], and never for subscribers, since thousands of time
-//! series overload Prometheus.
+//! **There is never a label per flow**, since thousands of time series overload Prometheus. The
+//! label `class` exists only for classes of the configuration, never for subscribers. Metrics
+//! `fairwire_class_*` cover at most [`MAX_CLASSES`] classes per direction.
 
 mod page;
 

@@ -1,17 +1,18 @@
 //! A video call, which adapts its rate to the path and times its frames.
 //!
 //! # What it does
-//! The first end codes a frame every 33 ms at the rate that [NADA](nada) allows, cuts it into
-//! packets, and paces these. The second end reassembles frames, shows them, and times each from its
-//! capture to its last packet. It reports the state of the path every 100 ms. A frame depends on
-//! the previous one. So after a lost frame, the second end requests a key frame, which is larger,
-//! and shows no frame until it arrives.
+//! By default, the first end codes a frame every 33 ms, at the rate that [NADA](nada) allows. It
+//! cuts the frame into packets, and paces these. The second end reassembles frames, shows them, and
+//! times each from its capture to its last packet. It reports the state of the path every 100 ms.
+//!
+//! A frame depends on the previous one. So after a lost frame, the second end requests a key frame,
+//! which is larger. It shows no frame until the key frame arrives.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
 //! key frame (picture loss indication). A freeze is as W3C defines it ("Identifiers for WebRTC's
-//! Statistics API", `freezeCount`): the time between two shown frames is at least three times the
-//! mean of the last 30 such times, and at least that mean plus 150 ms.
+//! Statistics API", `freezeCount`): a long gap between two shown frames. The gap is at least three
+//! times the mean of the last 30 gaps, and at least that mean plus 150 ms.
 //!
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error

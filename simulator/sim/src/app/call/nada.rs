@@ -5,8 +5,6 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! NADA is the only one of the IETF RMCAT group's three algorithms with a complete description.
-//!
 //! # Where it rests
 //! Equations (5) to (7) leave the rate r unchanged if the congestion is x = PRIO XREF RMAX / r. A
 //! single flow on a link below RMAX gets the link's rate C, and keeps a queue of PRIO XREF RMAX /
@@ -67,9 +65,8 @@ const GROWTH_DELAY_S: f64 = 0.050;
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
-/// BETA_V and BETA_S: the coder's rate falls, and the pace rises, by this fraction of the rate that
-/// would empty the sender's buffer within one frame. Neither changes by more than MAX_OF_RATE of
-/// NADA's rate.
+/// BETA_V and BETA_S: the coder's rate falls, and the pace rises, by this fraction of
+/// `buffered_bps`. Neither changes by more than MAX_OF_RATE of NADA's rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;

@@ -34,7 +34,6 @@ pub(super) struct Picture {
     is_broken: bool,
     began: Option<Time>,
     shown: Option<Time>,
-    /// The latest times between shown frames, seconds.
     gaps_s: VecDeque<f64>,
     lasted: Vec<Lasted>,
 }

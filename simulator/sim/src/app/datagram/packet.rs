@@ -2,7 +2,8 @@
 
 use fairwire_core::{Duration, Ecn, Time};
 
-/// The largest packet: what IP can carry (RFC 791, RFC 8200).
+/// The largest packet, bytes: the limit of IPv4 (RFC 791). The limit of IPv6 is 40 bytes higher
+/// (RFC 8200).
 pub(super) const MAX_BYTES: u64 = 65_535;
 
 /// A packet to be sent.

@@ -1,7 +1,6 @@
 //! Loads: they open TCP connections and give them data.
 //!
-//! A load is a state machine. It is invoked when it is due, or when a connection has delivered all
-//! its data, and returns [`Step`]s.
+//! A load is a state machine. It is invoked with a [`Cause`], and returns [`Step`]s.
 
 pub(crate) mod bursts;
 pub(crate) mod outside;

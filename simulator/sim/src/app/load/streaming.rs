@@ -122,7 +122,6 @@ impl Streaming {
 pub(crate) struct Machine {
     plan: Streaming,
     segments: Segments,
-    /// The level of the requested bitrate, and when this level was chosen.
     level: usize,
     level_since: Time,
     is_fetching: bool,
@@ -139,7 +138,6 @@ enum Playback {
     Starting(Time),
     /// The first buffered chunk has played since this time.
     Playing(Time),
-    /// The buffer ran empty at this time.
     Stalled(Time),
 }
 

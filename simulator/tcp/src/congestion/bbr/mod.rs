@@ -2,10 +2,11 @@
 //! round-trip time.
 //!
 //! # What it does
-//! Keeps the highest delivery rate of the last ten rounds and the minimum round-trip time of the
-//! last ten seconds. BBR sends at this rate, alternately a little faster to find bandwidth and a
-//! little slower to drain the resulting queue. At most twice the product of the rate and the
-//! round-trip time is in flight. Losses and marks do not affect the two measurements.
+//! Keeps the minimum round-trip time of the last ten seconds and the highest delivery rate of the
+//! last ten rounds. BBR sends at this rate, alternately a little faster to find bandwidth and a
+//! little slower to drain the resulting queue. After start-up, at most about twice the product of
+//! the rate and the round-trip time is in flight. Losses and marks do not affect the two
+//! measurements.
 //!
 //! # Why
 //! A path is best used when its link is busy and its queue is empty. Loss comes when the queue is
@@ -13,12 +14,11 @@
 //! time give the number in flight that fills the link without a queue.
 //!
 //! # State and cost
-//! 352 bytes; O(1) per acknowledgement. It paces, and needs exact round-trip times and delivery
-//! rates from the sender.
+//! 352 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
 //! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
-//! window) and section 4.3 (the states). Comments give the draft's names.
+//! window) and section 4.3 (the states).
 //!
 //! # Where we differ
 //! - The send quantum (section 4.2.2) counts only in the window: segments leave one by one.
@@ -29,9 +29,9 @@
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
 //!   by the application. The draft marks the segments instead, with the same effect.
 //! - A repair after a timeout is over when everything in flight at the timeout is acknowledged.
-//! - BBR needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
-//!   a repair delivers a window at once, so the measured rate can be twice the path's. The draft
-//!   does not address this.
+//! - BBR needs selective acknowledgements, which the draft does not say. With only cumulative ones,
+//!   the acknowledgement that ends a repair delivers a window at once. The measured rate can then
+//!   be twice the path's.
 //! - A restart from idle is not noticed (section 4.3.4.4), because a controller is not called
 //!   before a segment is sent. The pace then keeps the current phase's gain, instead of 1.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.

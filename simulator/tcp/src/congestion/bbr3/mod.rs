@@ -2,13 +2,13 @@
 //! flight.
 //!
 //! # What it does
-//! Takes the highest delivery rate of two cycles as the path's rate. Takes the minimum round-trip
-//! time of ten seconds as the path's round-trip time. Every two to three seconds, or after at most
-//! 63 rounds, BBR probes: it fills the pipe for a round, then sends a quarter faster. The probe
-//! ends when the delivery rate no longer rises or more than 2 % of a round trip's segments are
-//! lost. If losses end the probe, the number in flight at that time becomes the long-term bound.
-//! Between probes BBR drains the queue and cruises below this bound. Losses between probes lower a
-//! short-term bound, which the next probe removes.
+//! Keeps the highest delivery rate of the last two cycles and the minimum round-trip time of the
+//! last ten seconds. Every two to three seconds, or after at most 63 rounds, BBR probes: it fills
+//! the pipe for a round, then sends a quarter faster. The probe ends when the delivery rate no
+//! longer rises or more than 2 % of a round trip's segments are lost. If losses end the probe, the
+//! number in flight at that time becomes the long-term bound. Between probes BBR drains the queue
+//! and cruises below this bound. Losses between probes lower a short-term bound, which the next
+//! probe removes.
 //!
 //! # Why
 //! Version 1 ignores losses, so it overflows a short queue permanently. Version 3 stays below the
@@ -16,12 +16,11 @@
 //!
 //! # State and cost
 //! 480 bytes, and eight for each acknowledgement that showed a loss in the last round trip; O(1)
-//! per acknowledgement. It paces, and needs exact round-trip times, delivery rates and a
-//! scoreboard.
+//! per acknowledgement.
 //!
 //! # Source (section, equation)
 //! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window). Comments give the draft's names.
+//! and window).
 //!
 //! # Where we differ
 //! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
@@ -30,12 +29,11 @@
 //! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
 //!   acknowledgement shows are handled at once, with the acknowledgement's sample.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
-//!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
-//!   advance the filter in each round. Here the filter also does not advance after a cycle without
+//!   pseudocode of section 5.3.3.6 would advance it in each round, because the phase of
+//!   acknowledgements stays `STOPPING`. Here the filter also does not advance after a cycle without
 //!   measurements.
 //! - Startup counts the acknowledgements that show a loss; the draft counts the lost ranges.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
-//! - Marks do nothing: the draft has no response to them.
 
 use super::bbr_parts::{
     Clumps, Dwell, LOWEST_WINDOW, LeastRtt, NOMINAL_RTT_S, Plateau, Rounds, quantum_of_a_millisecond,
