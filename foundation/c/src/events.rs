@@ -19,8 +19,8 @@ pub(crate) struct Callback {
 /// either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that had no room in the caller's list. The field `cookie` of each contains the number
-    /// of its frame, which stays occupied. So kept drops never outnumber frames.
+    /// Drops that did not fit into the caller's list. The `cookie` of each is the number of a
+    /// frame, which stays occupied meanwhile. So there are never more kept drops than frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
     list: Option<NonNull<fw_events>>,

@@ -214,8 +214,8 @@ impl Wire {
         self.law.has_delays()
     }
 
-    /// The fate of a packet whose last bit was sent at `sent`, after all earlier packets, on a wire
-    /// with this initial `delay`.
+    /// The fate of a packet on a wire with this initial `delay`. Its last bit was sent at `sent`.
+    /// Packets come in the order of sending.
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);

@@ -236,7 +236,7 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds `owners` to the error of an unknown key: the parts that have this parameter. Changes
+    /// Adds `owners`, the parts that have this parameter, to the error of an unknown key. Changes
     /// nothing if there are more than three owners, or if an allowed key is spelt similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();

@@ -170,8 +170,8 @@ pub struct WaySnapshot {
     /// Subscribers that got at least 98 % of their ceiling.
     #[serde(default)]
     pub subscribers_at_ceiling: u64,
-    /// Percentage points by which a class deviated most from its fair share of the link during the
-    /// last second. Counts only classes that wanted more than they got.
+    /// The largest deviation of a class from its fair share of the link during the last second, in
+    /// percentage points. Counts only classes that wanted more than they got.
     pub worst_share_error_points: f64,
     /// The senders that lost at least a fifth of their traffic during the last second, at most
     /// three, each with its lost fraction, 0 to 1. Senders are classes or, without classes, flows.

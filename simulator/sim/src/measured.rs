@@ -153,8 +153,8 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let all = |of: fn(&Session) -> u64| sessions.iter().map(|session| of(session)).sum::<u64>();
                 match load.demand() {
                     Demand::Offered => Some(of(all(Session::offered))),
-                    // Packets on the sink's access link when the warm-up ends count as arrived, so
-                    // `requested` lacks them. But they are delivered after the warm-up.
+                    // At the end of the warm-up, packets on the sink's access link count as
+                    // arrived, so `requested` lacks them. But they are delivered after the warm-up.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }

@@ -1,4 +1,4 @@
-//! The future stops of flows, and the bytes delivered to each member so far.
+//! The times at which flows will stop, and the bytes delivered to each member so far.
 
 use crate::plan::{GroupPlan, Settings};
 use fairwire_core::{Duration, Time};

@@ -21,8 +21,8 @@ pub struct Config {
     pub handshake: bool,
     /// Clock granularity of round-trip measurements; zero for exact measurements.
     pub tick: Duration,
-    /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), the
-    /// minimum of the term added to the round-trip time.
+    /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), it
+    /// bounds the term that is added to the round-trip time.
     pub min_rto: Duration,
     /// Does `min_rto` bound the round-trip time's variation, as in Linux, instead of the timeout?
     pub floors_variation: bool,

@@ -155,7 +155,7 @@ impl Way {
         self.answers[ANSWERS - 1] = Some(heard);
     }
 
-    /// Saves the last measured delivery when the line becomes full.
+    /// Saves the last measured delivery. Called when the line becomes full.
     pub(super) fn remember(&mut self) {
         self.good_before = self.good;
     }

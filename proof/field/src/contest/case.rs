@@ -62,8 +62,8 @@ pub(crate) enum Measure {
     WorstFlow,
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a class, or without classes a group, from its fair share, in
-    /// percentage points of the traffic.
+    /// The largest deviation of a class from its fair share, in percentage points of the traffic.
+    /// Without classes, groups count.
     ShareErrorPoints,
     PingP95Ms,
 }

@@ -456,8 +456,8 @@ impl Sender {
         (self.retransmit_at, self.timer) = (due.max(now + Duration::from_ns(1)), Timer::Retransmission);
     }
 
-    /// Were all new arrivals sent before the last transmission of the first unacknowledged segment?
-    /// Then that transmission may still arrive, and is given time.
+    /// Were all newly acknowledged segments sent before the last transmission of the first
+    /// unacknowledged one? Then that transmission may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)

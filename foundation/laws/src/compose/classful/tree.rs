@@ -95,7 +95,8 @@ impl Classful {
     }
 
     /// This tree, in which `maker` builds each [later](Inner::Later) leaf when its first packet
-    /// arrives. Each build allocates, which suits thousands of leaves of which few are ever busy.
+    /// arrives. Each build allocates memory. This suits thousands of leaves of which few are ever
+    /// busy.
     ///
     /// A leaf behaves like one that existed from the start, but [`drain`](Discipline::drain) does
     /// not poll it first.
