@@ -248,7 +248,7 @@ fn compare() -> Result<(), Failure> {
 
 fn main() -> ExitCode {
     if !std::env::args().any(|word| word == "--bench") {
-        println!("not measured: run `cargo bench -p fairwire-gateway --bench senders`"); // for `cargo test --all-targets`
+        println!("not measured: run `cargo bench -p fairwire-service --bench senders`"); // for `cargo test --all-targets`
         return ExitCode::SUCCESS;
     }
     match compare() {

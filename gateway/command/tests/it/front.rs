@@ -32,7 +32,7 @@ fn the_committed_schema_of_snapshots_is_current() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(
         include_str!("../../../../docs/schema/snapshot.json") == stdout(&output),
-        "docs/schema/snapshot.json is stale; renew it with: cargo run -p fairwire -- schema snapshot > docs/schema/snapshot.json"
+        "docs/schema/snapshot.json is stale; renew it with: cargo run -p fairwire-gateway -- schema snapshot > docs/schema/snapshot.json"
     );
 }
 

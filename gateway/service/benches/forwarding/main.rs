@@ -50,7 +50,7 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     if !options.bench {
-        println!("not measured: run `cargo bench -p fairwire-gateway --bench forwarding`"); // for `cargo test --all-targets`
+        println!("not measured: run `cargo bench -p fairwire-service --bench forwarding`"); // for `cargo test --all-targets`
         return ExitCode::SUCCESS;
     }
     match compare(&options) {

@@ -1,5 +1,5 @@
 //! The cost of a packet in the gateway itself, without any system call: `cargo bench -p
-//! fairwire-gateway --bench packet`.
+//! fairwire-service --bench packet`.
 //!
 //! Frames from 64 flows pass through the download of a plain gateway (`faba`, one class), 32 at a
 //! time. The result is nanoseconds of the thread's processor time per frame, the median of rounds.

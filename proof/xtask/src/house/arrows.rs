@@ -91,6 +91,7 @@ mod tests {
             name: name(folder.split_once('/').expect("a folder").1).expect("a name"),
             folder: folder.into(),
             dependencies: if folder.ends_with(&format!("/{from}")) { vec![to.clone()] } else { Vec::new() },
+            targets: Vec::new(),
         };
         check(&Tree { crates: CRATES.split_whitespace().map(krate).collect(), ..Tree::default() }).len()
     }

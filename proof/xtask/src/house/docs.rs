@@ -19,7 +19,7 @@ const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 /// The index of the decisions, which are in the same folder.
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
-const MAX_WORDS: usize = 520;
+const MAX_WORDS: usize = 450;
 
 /// The table of contents of the site.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
@@ -212,7 +212,8 @@ mod tests {
             check_decisions(&Tree::of_files(&[(INDEX, index), (path, text)])).len()
         };
         let of_words = |count: usize| SECTIONS.join("\n") + "\n" + &"a ".repeat(count - 6);
-        let sizes = [520, 521].map(|count| check("[a](a.md)", "docs/adr/a.md", &of_words(count)));
+        let sizes =
+            [MAX_WORDS, MAX_WORDS + 1].map(|count| check("[a](a.md)", "docs/adr/a.md", &of_words(count)));
         assert_eq!(sizes, [0, 1]);
         assert_eq!(check("[a](a.md)", "docs/adr/a.md", "## Context\n## Decision\n"), 1);
         assert_eq!(check("[a](other/a.md)", "docs/adr/a.md", &of_words(99)), 1);

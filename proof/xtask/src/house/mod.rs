@@ -13,6 +13,7 @@ pub mod modules;
 pub mod programs;
 pub mod prose;
 pub mod purity;
+pub mod targets;
 pub mod tree;
 
 pub use breach::Breach;
@@ -38,6 +39,7 @@ pub const RULES: &[(&str, Check)] = &[
     ("quotes", docs::check_quotes),
     ("fields", docs::check_fields),
     ("decisions", docs::check_decisions),
+    ("targets", targets::check),
     ("prose", prose::check),
 ];
 

@@ -31,6 +31,8 @@ pub struct Crate {
     pub folder: String,
     /// The names of normal and build dependencies, without dev-dependencies.
     pub dependencies: Vec<String>,
+    /// The names of its programs, tests, benchmarks and examples.
+    pub targets: Vec<String>,
 }
 
 impl Tree {
@@ -55,6 +57,7 @@ impl Tree {
             name: name.to_string(),
             folder: name.to_string(),
             dependencies: vec![dependency.to_string()],
+            targets: Vec::new(),
         };
         Tree { crates: crates.iter().map(krate).collect(), ..Tree::default() }
     }
@@ -109,10 +112,14 @@ fn parse_crates(json: &[u8]) -> Result<Vec<Crate>, String> {
 fn parse_crate(package: &Value, root: &str) -> Option<Crate> {
     let folder = package["manifest_path"].as_str()?.strip_prefix(root)?.strip_suffix("Cargo.toml")?;
     let built_with = package["dependencies"].as_array()?.iter().filter(|d| d["kind"] != "dev");
+    let names = |of: &mut dyn Iterator<Item = &Value>| -> Vec<String> {
+        of.filter_map(|one| one["name"].as_str()).map(String::from).collect()
+    };
     Some(Crate {
         name: package["name"].as_str()?.to_string(),
         folder: folder.replace('\\', "/").trim_matches('/').to_string(),
-        dependencies: built_with.filter_map(|d| d["name"].as_str()).map(String::from).collect(),
+        dependencies: names(&mut { built_with }),
+        targets: names(&mut package["targets"].as_array()?.iter()),
     })
 }
 
@@ -133,10 +140,11 @@ mod tests {
     fn dev_dependencies_are_no_arrows_and_build_dependencies_are() {
         let json = br#"{"workspace_root":"/r","packages":[
             {"name":"a","manifest_path":"/r/proof/a/Cargo.toml","dependencies":[
-            {"name":"normal","kind":null},{"name":"dev","kind":"dev"},{"name":"build","kind":"build"}]}]}"#;
+            {"name":"normal","kind":null},{"name":"dev","kind":"dev"},{"name":"build","kind":"build"}],
+            "targets":[{"name":"speed","kind":["bench"]}]}]}"#;
         let crates = parse_crates(json).expect("well formed");
         assert_eq!(crates[0].dependencies, ["normal", "build"]);
-        assert_eq!(crates[0].folder, "proof/a");
+        assert_eq!((crates[0].folder.as_str(), crates[0].targets[0].as_str()), ("proof/a", "speed"));
         assert!(parse_crates(b"{}").is_err() && parse_crates(b"{\"packages\":[{}]}").is_err());
     }
 
