@@ -93,7 +93,7 @@ pub(super) fn classify(bytes: &[u8]) {
 fn agree(frame: &[u8]) {
     let Ok(theirs) = SlicedPacket::from_ethernet(frame) else { return };
     let ours = fairwire_wire::parse(frame);
-    // Our parser stops at a third or security tag. Such frames are skipped.
+    // Our parser stops at a third VLAN tag, and at a security tag. Such frames are skipped.
     let vlans = theirs.vlan_ids();
     // Etherparse knows the tags of 802.1Q, 802.1ad and 0x9100, but not the two older types 0x9200
     // and 0x9300.

@@ -42,8 +42,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of an engine crate: in the repository, or next to this crate, as registries and
-/// `cargo vendor` unpack crates.
+/// The folder of an engine crate. It is in the repository, or next to this crate, where registries
+/// and `cargo vendor` unpack crates.
 fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     let package = name.rsplit('/').next().unwrap_or_default();
     let places = [

@@ -103,7 +103,7 @@ impl Signals for Sink {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let cookie = self.cookies.peek(packet.frame);
         let mut event = fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 };
-        // Only a discipline in C can fill `kept`, by dropping more packets than entered.
+        // `kept` fills up only if a discipline written in C drops more packets than entered.
         if self.send(&event) || self.kept.len() == self.kept.capacity() {
             self.cookies.take(packet.frame);
         } else {

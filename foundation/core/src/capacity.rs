@@ -70,7 +70,7 @@ impl RateLaw {
     }
 
     /// The link's rate at `after` from the start; `None` while the link is down. `rate` is the
-    /// link's own rate. A trace always has its mean rate.
+    /// link's own rate. For a trace, the result is always its mean rate.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
             RateLaw::Fixed => Some(rate),
@@ -195,7 +195,7 @@ const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 const MAX_SCALED: u64 = 1 << 22;
 /// The minimum number of opportunities in a scaled trace, for a mean exact to 0.005 %. Scaling
-/// repeats a short trace.
+/// repeats a shorter trace to reach this number.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -391,9 +391,9 @@ impl Steps {
     }
 }
 
-/// Returns the time at which `work` (bit/s times ns) is sent from `at` on. Also returns the work
-/// left after the last integer nanosecond. `spell` returns the rate at a time, and when that rate
-/// ends.
+/// Returns the time at which `work` (bit/s times ns) is sent, if sending begins at `at`. Also
+/// returns the work left after the last integer nanosecond. `spell` returns the rate at a time, and
+/// the time when that rate ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -546,7 +546,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // Opportunities from 6 ms on remain at 9 ms.
+        // At 9 ms, the opportunities from 6 ms on can still be used.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

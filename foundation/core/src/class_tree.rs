@@ -286,7 +286,7 @@ impl fmt::Display for Allowed {
 /// A guarantee that cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overpromised {
-    /// The class at this place is guaranteed less than its children.
+    /// The class at this place is guaranteed less than its children together.
     Guarantee {
         /// Its place.
         place: usize,

@@ -10,7 +10,7 @@ pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 /// period, so the last period is as exact as the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle<V> {
-    /// The end of each value, from the start of a period, and the value.
+    /// Each value with its end, counted from the start of a period.
     spells: Box<[(Duration, V)]>,
 }
 
@@ -43,7 +43,8 @@ impl<V: Copy> Cycle<V> {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value at time `after`, and its end. Both times count from the start of the cycle.
+    /// The value at time `after`, and the time when this value ends. Both times count from the
+    /// start of the cycle.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];

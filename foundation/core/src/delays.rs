@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// One-way delays from a file of round trips. Each delay is half of a round trip, and lasts until
-/// the next; the last one lasts as long as the one before. Then the file begins again.
+/// the next delay. The last delay lasts as long as the one before. Then the file begins again.
 ///
 /// In an outage every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum DelayError {
         /// The line.
         line: Line,
     },
-    /// A round trip is above two hours, or negative other than -1.
+    /// A round trip is above two hours, or is negative and not -1.
     OutOfRange {
         /// The line.
         line: Line,
@@ -123,9 +123,8 @@ impl DelayTrace {
     /// else in the second. Times are in the column `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`, or else in the first.
     ///
-    /// # Errors
-    /// If a line cannot be read, or a time or a round trip is out of order or range. If there are
-    /// fewer than two different times, or nothing ever passes.
+    /// # Errors If a line cannot be read, or a time is out of order or range. If a round trip is
+    /// out of range. If there are fewer than two different times, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -140,12 +139,12 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. They give a packet that is answered at once the round trip of
-    /// its departure in the file. So each delay begins later than in the file: by the forward
+    /// The delays of the return path. With them, a packet that is answered at once has the file's
+    /// round trip for its departure. So each delay begins later than in the file, by the forward
     /// delay.
     ///
     /// A delay that would begin before the previous delay, or less than 250 µs after it, is
-    /// omitted. But if only the previous one is an outage, the outage is omitted instead.
+    /// omitted. But if the previous one is an outage and this one is not, the outage is omitted.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();

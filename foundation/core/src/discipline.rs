@@ -221,8 +221,8 @@ pub trait Control {
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// True if queued packets keep their frame and flow. Otherwise no queue stays. Queues also need
-    /// classes with unchanged numbers.
+    /// True if queued packets keep their frame and flow; otherwise no queue is kept. Queues of
+    /// classes with changed numbers are not kept either.
     pub names: bool,
 }
 
@@ -242,8 +242,8 @@ pub struct RoundTrip {
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// The time from the departure to the other end's last packet before the answer: a lower bound
-    /// without the other end's pauses.
+    /// The time from the departure to the other end's last packet before the answer. This is a
+    /// lower bound of the round trip without the other end's pauses.
     pub least: Duration,
     /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,

@@ -20,7 +20,7 @@ pub trait Dropper: Any + Send {
         Needs::ORDER
     }
 
-    /// Judges an arrival before it enters the buffer. If it does not fit,
+    /// Judges an arrival before it enters the buffer. If the arrival does not fit,
     /// [`victim`](Dropper::victim) decides afterwards.
     fn on_arrival(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
@@ -37,8 +37,8 @@ pub trait Dropper: Any + Send {
         Victim::Arrival
     }
 
-    /// Names another queued packet to drop or signal. Invoked after an arrival was signalled,
-    /// dropped or refused, or pushed out others.
+    /// Names another queued packet to drop or signal. Invoked after an arrival that was signalled,
+    /// dropped or refused, or that pushed out other packets.
     ///
     /// Repeated until the result is `None`, so each call must make progress.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
@@ -51,8 +51,8 @@ pub trait Dropper: Any + Send {
     /// After the last packet left, the queue's backlog is zero, and `flow` may soon name another
     /// flow.
     ///
-    /// Use `flow`, not the packet's flow: if queues are taken over, that flow may already have
-    /// another queue.
+    /// Use `flow`, not the packet's flow: if queues are taken over, the packet's flow may already
+    /// have another queue.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
     /// True if the dropper reads acknowledgements. A caller that cannot recognise them refuses such

@@ -50,8 +50,8 @@ const GROUP: usize = 8;
 /// Eight slots, those in use first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// One byte of the hash of each slot's flow, 0 for an empty slot. The first slot has the lowest
-    /// byte.
+    /// For each slot, one byte of its flow's hash, or 0 if the slot is empty. The first slot has
+    /// the lowest byte.
     tags: u64,
     places: [[u8; 3]; GROUP],
 }

@@ -76,7 +76,8 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The chain of `name`. If names have a bound, the chain of a name beyond it is out of bounds.
+    /// The chain of `name`. If names are numbers with a bound, a name beyond the bound gives no
+    /// valid chain.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize

@@ -122,7 +122,7 @@ impl Pattern {
         self.cycle.spells().filter_map(|(.., rate)| rate).max().expect("it sends something")
     }
 
-    /// This pattern with another mean, to the nearest bit/s in each part.
+    /// This pattern with another mean. The rate of each part is rounded to the nearest bit/s.
     #[must_use]
     pub fn scaled(&self, mean: Rate) -> Pattern {
         let factor = mean.bps() as f64 * self.period().ns() as f64 / self.total() as f64;
@@ -139,7 +139,7 @@ impl Pattern {
         })
     }
 
-    /// The rate at time `after`, and its end. Both times count from the start.
+    /// The rate at time `after`, and the time when this rate ends. Both times count from the start.
     pub(crate) fn at(&self, after: Duration) -> (Option<Rate>, Duration) {
         self.cycle.at(after)
     }
@@ -156,8 +156,8 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// The time from the start until `work` bit-nanoseconds, above zero, are sent. Also returns the
-    /// work that remains after the last integer nanosecond.
+    /// The time from the start until `work` bit-nanoseconds are sent. `work` is above zero. Also
+    /// returns the work that remains after the last integer nanosecond.
     ///
     /// This must not loop: a packet may take many periods, and a period may have a million parts.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
@@ -206,7 +206,8 @@ mod tests {
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let of = |from: u64, to: u64| law.mean_bps(link.rate(), secs(from), secs(to));
         assert_eq!((of(0, 600), of(599, 600), of(598, 599)), (18e6, 24e6, 12e6));
-        // Each period carries exactly 3000 packets of 1500 B, so the last one ends with the period.
+        // Each period carries exactly 3000 packets of 1500 B, so the last packet ends with the
+        // period.
         let sent: Vec<u64> = (0..900_000).map(|_| link.start(1500, Time::ZERO).ns()).collect();
         assert_eq!(sent[899_999], 600_000_000_000);
         for at in 0..3_000 {
@@ -255,8 +256,8 @@ mod tests {
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let sent = (0..1_000_000).map(|_| link.start(1500, Time::ZERO)).last().expect("packets");
-        // Each period ends with a nanosecond at rate 0. It carries 999.999 bits, so 12e9 bits take
-        // 12,000,012 ms.
+        // Each period carries 999.999 bits, because its last nanosecond has rate 0. So 12e9 bits
+        // take 12,000,012 ms.
         let mean = law.repeating_mean().expect("a pattern").bps();
         assert_eq!((mean, sent.ns() / 1_000_000), (999_999, 12_000_012));
     }

@@ -170,7 +170,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowHash,
-    /// The next slot towards the flow that sent last.
+    /// The next slot in order of last use, towards the flow that sent last.
     newer: u32,
     older: u32,
 }
@@ -184,7 +184,7 @@ pub struct Limited {
     taken: u32,
     newest: u32,
     oldest: u32,
-    /// Picks the queue to take over; if `None`, the one idle longest is taken over.
+    /// Picks the queue to take over. If `None`, the queue that has been idle longest is taken over.
     random: Option<Rng>,
 }
 

@@ -74,8 +74,8 @@ impl fmt::Display for Rounded {
 /// The sending end of a link: one packet at a time, at a fixed rate or [under a
 /// law](Transmitter::under).
 ///
-/// Each division's remainder is carried to the next packet, so the long-run rate is exact. To keep
-/// the average rate of a gateway that wakes late, late starts move back by up to `catch_up`.
+/// Each division's remainder is carried to the next packet, so the long-run rate is exact. If a
+/// gateway wakes late, a start counts as up to `catch_up` earlier. This keeps the average rate.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Rate,
@@ -124,14 +124,14 @@ impl Transmitter {
         self.changing = Changing::new(self.rate, law, start).map(Box::new);
     }
 
-    /// The rate. If the rate varies, the initial one.
+    /// The rate; the initial rate if the rate varies.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Sets the rate, and the maximum lost time that is made up for. The current packet ends as
-    /// scheduled. A schedule of rates continues, and `rate` applies before its first change. A
-    /// trace ignores `rate`.
+    /// Sets the rate, and the maximum lost time that the transmitter makes up for. The current
+    /// packet ends as scheduled. A schedule of rates continues, and `rate` applies before its first
+    /// change. A trace ignores `rate`.
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.catch_up = catch_up;
         if rate == self.rate {
@@ -143,7 +143,7 @@ impl Transmitter {
         }
     }
 
-    /// The maximum lost time that is made up for.
+    /// The maximum lost time that the transmitter makes up for.
     pub fn catch_up(&self) -> Duration {
         self.catch_up
     }
@@ -158,8 +158,8 @@ impl Transmitter {
         self.free_at <= now
     }
 
-    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start moves
-    /// back by up to `catch_up`.
+    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start counts
+    /// as up to `catch_up` earlier.
     ///
     /// On a busy transmitter the bytes wait for all earlier ones.
     #[inline(always)]

@@ -1,8 +1,9 @@
 //! Random numbers that are the same on every machine and in every release.
 //!
 //! The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number
-//! generators", 2018), seeded through SplitMix64 as its authors advise. It is our own, because a
-//! library may change its stream between minor versions, and with it every recorded result.
+//! generators", 2018), seeded through SplitMix64 as its authors advise. The code is our own,
+//! because a library may change its stream between minor versions. Then every recorded result would
+//! change.
 
 use core::fmt::{self, Write};
 

@@ -52,7 +52,7 @@ pub trait Scheduler: Any + Send {
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked before a packet that was not [chosen](Scheduler::choose) leaves the queue `flow`.
-    /// Repairs tags and rings.
+    /// The scheduler repairs its tags and rings.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue

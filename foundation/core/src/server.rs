@@ -164,9 +164,9 @@ impl Server {
     }
 
     /// Makes the discipline equal to `fresh` from `now` on. Returns `None` if the discipline can
-    /// [take over](Server::retune) the parameters. Otherwise installs `fresh`, offers it the
-    /// waiting packets in order of arrival, as new arrivals, and returns the previous discipline,
-    /// now empty.
+    /// [take over](Server::retune) the parameters. Otherwise installs `fresh`, and offers it the
+    /// waiting packets as new arrivals, in order of arrival. Then returns the previous discipline,
+    /// which is empty.
     pub fn change(
         &mut self,
         fresh: Box<dyn Discipline>,
@@ -236,7 +236,8 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Reports the time of the next packet a nanosecond too early, as rounding down does.
+    /// Reports the time of the next packet a nanosecond too early, as if the time were rounded
+    /// down.
     struct Shaped {
         queue: Queue<Fcfs, TailDrop>,
         gap: Duration,

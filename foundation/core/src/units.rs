@@ -136,7 +136,7 @@ impl Amount {
         }
     }
 
-    /// This amount in bytes, where a packet counts as `packet_bytes`, on a link of `rate`.
+    /// This amount in bytes on a link of `rate`. A packet counts as `packet_bytes` bytes.
     pub fn in_bytes(self, packet_bytes: u32, rate: Rate) -> f64 {
         match self {
             Amount::Packets(packets) => f64::from(packets) * f64::from(packet_bytes),
@@ -155,7 +155,7 @@ impl Amount {
     }
 }
 
-/// Units by name, each as a multiple of the smallest.
+/// The names of units, each with its size as a multiple of the smallest unit.
 type Units = [(&'static str, f64)];
 
 const BDP: &str = "bdp";

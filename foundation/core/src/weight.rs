@@ -96,11 +96,10 @@ impl SetWeightError {
     }
 }
 
-/// Sets a class's weight in those of two parts that know the class, or in neither. Each part is a
-/// function that sets a weight and returns the previous one.
+/// Sets a class's weight in each of two parts that knows the class. If a part refuses the weight,
+/// neither changes. Each part is a function that sets a weight and returns the previous one.
 ///
-/// # Errors
-/// When neither part knows the class, or one of them refuses the weight.
+/// # Errors When neither part knows the class, or one of them refuses the weight.
 pub fn set_weight_in_both(
     weight: Weight,
     mut first: impl FnMut(Weight) -> Result<Weight, SetWeightError>,
@@ -162,7 +161,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts, each with its present weight or the error that it returns.
+    /// Sets weight 3 in two parts. `parts` has the present weight of each, or the error that it
+    /// returns.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

@@ -18,10 +18,11 @@ pub enum Loss {
 }
 
 /// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad, and
-/// begins good. Each packet is first lost or not, and then the state may change.
+/// begins good. The model first decides whether a packet is lost, and then whether the state
+/// changes.
 ///
-/// On average the wire is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad +
-/// to_good)` of all packets find it bad.
+/// On average the wire is bad for `1 / to_good` packets at a time. It is bad for `to_bad / (to_bad
+/// + to_good)` of all packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability, per packet, of becoming bad.
@@ -93,7 +94,7 @@ pub struct DelayStep {
     pub delay: Duration,
 }
 
-/// A period in which a wire loses every packet whose last bit is sent in it.
+/// A period in which a wire loses packets: each packet whose last bit is sent during the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// Its start.
@@ -119,7 +120,8 @@ pub struct WireLaw {
     /// True if a packet with less jitter may overtake an earlier packet. If false, both arrive
     /// together.
     pub overtakes: bool,
-    /// The fraction of packets held back, and the time added to each. Later packets overtake them.
+    /// The fraction of packets that are held back, and the time added to each. Later packets may
+    /// overtake them.
     pub reorder: Option<(f64, Duration)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
@@ -365,8 +367,8 @@ mod tests {
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
         // The mean is 400,000 x 0.01 / 0.26 = 15,385 losses. The state has a correlation of 0.74 =
-        // 1 - 0.01 - 0.25 from packet to packet. It multiplies the variance of independent losses
-        // by 1.74 / 0.26. The bound is 4 standard deviations of 315.
+        // 1 - 0.01 - 0.25 from packet to packet. This correlation multiplies the variance of
+        // independent losses by 1.74 / 0.26. The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // The bound is 4 standard deviations of the mean of 3800 bursts: 4 x 3.5 / sqrt(3800) =
         // 0.23.

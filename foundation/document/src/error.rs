@@ -274,8 +274,8 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// The maximum number of allowed words in a message. It exceeds the number of disciplines, and of
-/// keys in any table.
+/// The maximum number of allowed words in a message. There are fewer disciplines, and fewer keys in
+/// any table.
 const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.

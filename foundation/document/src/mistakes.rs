@@ -32,8 +32,8 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     found
 }
 
-/// Removes the entry whose key or value has `span`, and adds its table's span to `robbed`. `own` is
-/// the span of `table`. Returns false without such an entry.
+/// Removes the entry whose key or value has `span`, and adds the span of the entry's table to
+/// `robbed`. `own` is the span of `table`. Returns false if there is no such entry.
 fn taken_out(
     table: &mut DeTable<'_>,
     span: &Range<usize>,

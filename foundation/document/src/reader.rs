@@ -306,7 +306,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 /// One of several words, alone or with a value: `"word"` or `{ word = value }`.
 struct Choice<'a> {
     word: &'a str,
-    /// The location of the word, and its value.
+    /// The location of the word, and the value given with it.
     value: Option<(Range<usize>, Node<'a>)>,
 }
 

@@ -106,7 +106,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
 
     /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
     /// its parameters say otherwise: with `{ codel = { ecn = "drop" } }`, CoDel drops. By default,
-    /// disciplines that Linux has mark if they mark there, and those of papers drop.
+    /// a discipline marks if it does so in Linux; disciplines from papers drop.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
@@ -221,19 +221,19 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Takes delays from the text of a file of round trips: the JSON of irtt, or columns of seconds
-    /// and ms. A packet's delay is [half](DelayTrace::parse) of a round trip; -1 means an outage,
-    /// in which packets are lost. Order is preserved. A buffer in `bdp` uses the link's given
-    /// delay.
+    /// Takes delays from the text of a file with round-trip times: the JSON of irtt, or columns of
+    /// seconds and ms. A packet's delay is [half](DelayTrace::parse) of a round trip; -1 means an
+    /// outage, in which packets are lost. Order is preserved. A buffer in `bdp` uses the delay
+    /// given to the link.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);
         self
     }
 
-    /// Like [`delays`](Self::delays), for the opposite link of one with the same file. If an answer
-    /// is sent immediately, both delays add up to the [round trip](DelayTrace::back) at the time of
-    /// sending.
+    /// Like [`delays`](Self::delays), for the link opposite to one that uses the same file. If an
+    /// answer is sent immediately, both delays add up to the [round trip](DelayTrace::back) at the
+    /// time of sending.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));
@@ -249,8 +249,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Loses all packets whose last bit is sent in an outage. An outage is its start, since the
-    /// start of the link, and its duration: `[("5 s", "2 s"), ("20 s", "500 ms")]`. Times must
+    /// Loses all packets whose last bit is sent in an outage. Each outage has a start, counted from
+    /// the start of the link, and a duration: `[("5 s", "2 s"), ("20 s", "500 ms")]`. Times must
     /// ascend, without overlap. The queue continues to send.
     #[must_use]
     pub fn outages<A: Quantity<Span>, F: Quantity<Span>>(
@@ -290,8 +290,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Adds a normally distributed delay of at least 0 to each packet. The correlation of
-    /// consecutive packets, from 0 to below 1, changes neither `mean` nor `deviation`. Order is
+    /// Adds a normally distributed delay of at least 0 to each packet. `correlation` is that of
+    /// consecutive delays, from 0 to below 1. It changes neither `mean` nor `deviation`. Order is
     /// preserved.
     #[must_use]
     pub fn normal_jitter(
@@ -309,7 +309,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Delays a fraction of the packets, 0 to 1, on the wire by `by`; later packets overtake them.
+    /// Delays a fraction (0 to 1) of the packets on the wire by `by`, so that later packets
+    /// overtake them.
     #[must_use]
     pub fn reorder(mut self, part: f64, by: impl Quantity<Span>) -> Self {
         let part = self.checked("reorder", probability(part));
@@ -428,7 +429,7 @@ pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
 const ANY_RATE: Rate = Rate::from_bps(1_000_000).expect("not zero");
 
 impl<T: Clone, I: Moment> LinkBuilder<T, I> {
-    /// Duplicates a fraction of the packets, 0 to 1; the copy arrives at the same instant.
+    /// Duplicates a fraction (0 to 1) of the packets. The copy arrives at the same instant.
     #[must_use]
     pub fn duplicate(mut self, part: f64) -> Self {
         self.wire.duplicate = self.checked("duplicate", probability(part)).unwrap_or(0.0);

@@ -118,14 +118,13 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Sends a packet of `flow` into the link at `now`. The packet takes `bytes` of the link,
+    /// Sends a packet of `flow` into the link at `now`. On the link, the packet has `bytes` bytes,
     /// including headers, whatever its payload.
     ///
     /// The caller assigns flow numbers freely; the queue shares between flows.
     ///
-    /// # Errors
-    /// If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is returned,
-    /// and only the link's time has changed. A drop by the queue is not an error.
+    /// # Errors If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is
+    /// returned, and only the link's time has changed. A drop by the queue is not an error.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
         self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
     }
@@ -264,13 +263,13 @@ impl<T, I: Moment> Link<T, I> {
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
 
-    /// Does all work due up to `now`, as does every call with a time; useful before
+    /// Does all work due up to `now`, like every call with a time. Call this before
     /// [`report`](Link::report).
     pub fn advance_to(&mut self, now: I) {
         self.advance(now);
     }
 
-    /// The queue at the latest time given, without the packet being transmitted.
+    /// The queue's backlog at the latest time given, without the packet being transmitted.
     pub fn backlog(&self) -> Backlog {
         self.server.backlog()
     }

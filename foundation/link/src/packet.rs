@@ -13,7 +13,7 @@ use fairwire_core::{Cause, Ecn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketInfo {
-    /// The bytes that the packet takes of the link, including headers.
+    /// The packet's size on the link in bytes, including headers.
     pub bytes: usize,
     /// Its flow.
     pub flow: u64,

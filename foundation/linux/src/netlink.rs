@@ -90,7 +90,7 @@ impl Netlink {
         self.change(Link { index, flags: 0, changed: IS_UP })
     }
 
-    /// Removes an interface, and the other end of a pair.
+    /// Removes an interface. Of a pair, both ends are removed.
     pub fn remove(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));
@@ -248,7 +248,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Sends a request, and returns the one answer before the acknowledgement.
+    /// Sends a request, and returns the answer that precedes the acknowledgement.
     pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
         let answer = self.answer(request)?;
         match acknowledgement(&answer) {

@@ -230,8 +230,8 @@ pub enum Expression<'a> {
     SetMeta(u32),
     /// Loads the first four bytes of the Ethernet destination.
     DestinationStart,
-    /// Loads the four bytes after the Ethernet header's first type: in a tagged frame, the tag's
-    /// number and the inner type.
+    /// Loads the four bytes after the first type in the Ethernet header. In a VLAN frame, these are
+    /// the tag control information and the inner type.
     InTag,
     /// Loads the source address of the IPv4 header.
     Ipv4Source,

@@ -46,7 +46,7 @@ pub trait Port {
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// The time at which the port next sends a frame. The caller transmits the next frame at
+    /// The time at which the port next sends a frame, if the caller transmits its next frame at
     /// `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
@@ -152,7 +152,7 @@ pub struct Outgoing<'a> {
     /// The TCP offsets, if the frame was part of a super-packet. Such frames may be joined again if
     /// they leave together.
     pub offsets: Option<TcpOffsets>,
-    /// The flow. Frames of equal flows leave in order of arrival.
+    /// The flow. Frames of one flow leave in order of arrival.
     pub flow: u32,
 }
 
@@ -185,7 +185,7 @@ impl Refused {
         self.places |= 1 << place;
     }
 
-    /// Adds the frame at `place` as longer than the interface accepts.
+    /// Adds the frame at index `place`, which is longer than the interface accepts.
     pub fn add_too_long(&mut self, place: usize) {
         self.add(place);
         self.too_long |= 1 << place;
@@ -221,8 +221,9 @@ pub enum LinkKind {
     Ethernet,
     /// An IP header, as on a TUN device.
     Ip,
-    /// An Ethernet header of a router's back end. The last 10 bits of the outside's Ethernet
-    /// address are the number of bytes that a tunnel adds to the packet.
+    /// An Ethernet header in the gateway's router mode. The outside's address is the destination of
+    /// an upload and the source of a download. The last 10 bits of this address are the number of
+    /// bytes that a tunnel adds to the packet.
     Routed,
 }
 
@@ -241,7 +242,7 @@ impl LinkKind {
         self != LinkKind::Ip
     }
 
-    /// The length that `frame` has as an Ethernet frame on the outside. `way` is the frame's
+    /// The length of `frame` as an Ethernet frame at the outside interface. `way` is the frame's
     /// direction.
     #[inline]
     pub fn length(self, frame: &[u8], way: Way) -> usize {

@@ -22,23 +22,22 @@ pub fn raise(threads: usize) -> io::Result<()> {
     set(libc::SCHED_RR, LOWEST)
 }
 
-/// Forbids [`raise`] to this process from now on, unless it has CAP_SYS_NICE.
+/// Makes [`raise`] fail in this process from now on, unless the process has CAP_SYS_NICE.
 ///
-/// # Errors
-/// If the kernel refuses.
+/// # Errors If the kernel refuses.
 pub fn forbid() -> io::Result<()> {
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     Ok(rustix::process::setrlimit(rustix::process::Resource::Rtprio, none)?)
 }
 
-/// Ends [`raise`] for this thread. The kernel always permits this.
+/// Undoes [`raise`] for this thread. The kernel always permits this.
 pub fn lower() {
     let _ = set(libc::SCHED_OTHER, 0);
 }
 
 fn set(policy: i32, sched_priority: i32) -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority };
-    // The system call itself, because musl's `sched_setscheduler` always fails.
+    // Makes the system call directly, because musl's `sched_setscheduler` always fails.
     //
     // SAFETY: the kernel only reads `parameter`, which outlives the call.
     let outcome = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };

@@ -15,7 +15,7 @@ pub enum Redirected {
     Arrives = 3,
 }
 
-/// Redirects all frames arriving at the interface `from` to the interface `to`, both indexes in
+/// Redirects all frames arriving at the interface `from` to the interface `to`. Both are indexes in
 /// this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
@@ -32,8 +32,8 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame is one of these, all equally probable, at most 2 s. Frames
-    /// with less delay overtake others.
+    /// The possible extra delays of a frame, all equally probable and at most 2 s. Frames with less
+    /// delay overtake others.
     pub jitter: Vec<Duration>,
     /// The losses.
     pub loss: Option<Loss>,
@@ -98,7 +98,7 @@ struct Spread {
 
 impl Spread {
     /// The distribution of `delay` plus an entry of `jitter`. The kernel's table has room for 16384
-    /// entries. From a longer `jitter`, every n-th entry by size is used.
+    /// entries. If `jitter` is longer, every n-th of its sorted entries is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -106,7 +106,7 @@ impl Spread {
         let picked: Vec<u64> = sorted.into_iter().skip(step / 2).step_by(step).collect();
         let mean = picked.iter().sum::<u64>() as f64 / picked.len().max(1) as f64;
         let farthest = picked.iter().map(|ns| (*ns as f64 - mean).abs()).fold(1.0, f64::max);
-        // The unit fits the largest difference into 16 bits.
+        // With this unit, the largest difference fits into 16 bits.
         let unit = (farthest * DISTRIBUTION_SCALE / f64::from(i16::MAX)).ceil().max(1.0);
         let entry = |ns: u64| ((ns as f64 - mean) / unit * DISTRIBUTION_SCALE).round() as i16;
         Spread {
@@ -167,7 +167,8 @@ fn classifying(kind: u16, flags: i32, index: u32) -> Request {
 fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
     let all = u32::from((libc::ETH_P_ALL as u16).to_be());
-    // `tcm_info` of a filter: its priority, 1, in the upper 16 bits, and its protocol in the lower.
+    // `tcm_info` of a filter has the priority (1) in the upper 16 bits, and the protocol in the
+    // lower 16.
     tcmsg(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
     request.text(libc::TCA_KIND, "u32");
     request.nested(libc::TCA_OPTIONS, |request| {

@@ -48,7 +48,7 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// Bounds `receive`, so the other direction gets a turn.
+/// The maximum number of frames per `receive`, so the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// 50 ms of full packets at 1 Gbit/s. All arriving packets wait in a TAP device before the link is
 /// shared among them.
@@ -140,8 +140,8 @@ impl Tun {
     }
 
     /// If `is_headless`, prepends an Ethernet header to every packet received on this TAP device.
-    /// The packet filter then forwards IP packets to the device from an interface without Ethernet
-    /// headers.
+    /// This is for IP packets that the packet filter forwards to the device from an interface
+    /// without Ethernet headers.
     #[must_use]
     pub fn headless(self, is_headless: bool) -> Self {
         Tun { is_headless, ..self }
@@ -272,8 +272,8 @@ impl AsFd for Tun {
 }
 
 /// Inserts an Ethernet header between a virtio-net header at [`ETHERNET_BYTES`] and the IP packet
-/// that follows. The new message begins at 0. Returns its length, or 0 for any other message, which
-/// is ignored.
+/// that follows. If the packet already has an Ethernet header, only moves the message. The new
+/// message begins at 0. Returns its length, or 0 for any other message, which the caller ignores.
 fn headed(bytes: &mut [u8]) -> usize {
     let message = &bytes[ETHERNET_BYTES..];
     let packet = message.get(vnet::LEN..).unwrap_or_default();

@@ -129,8 +129,8 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // Rounding: at most 30 terms of at most 200, each with an error of 2^-53 of its
-                // value.
+                // The tolerance allows for rounding: sums of at most 30 terms up to 200, each with
+                // relative error 2^-53.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }
         }

@@ -69,7 +69,7 @@ pub(crate) fn shares<'a>(
         let (at, flow) = claims.next()?;
         Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
     };
-    // Equal flows are combined: there may be a million, mostly alike.
+    // Consecutive equal flows are combined: there may be a million flows, mostly equal.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     for Route { links, max_bps, flows } in routes {
         let first = routed.len();

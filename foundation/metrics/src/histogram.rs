@@ -283,8 +283,8 @@ mod tests {
             waits.sort_unstable();
             for q in [0.5, 0.9, 0.99] {
                 let (actual, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
-                // A bucket is 1/128 of its value wide; its middle errs by 1/256. Rounding adds 1
-                // ns.
+                // The width of a bucket is 1/128 of its value, so its middle errs by at most 1/256.
+                // Rounding adds 1 ns.
                 prop_assert!(actual.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {actual}, not {truth}");
             }
         }

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Relative to the capacity; far above 40 terms times 2^-53.
+    /// Tolerance relative to the capacity, far above the rounding errors of 40 terms, 2^-53 each.
     const ROUNDING: f64 = 1e-9;
 
     #[test]

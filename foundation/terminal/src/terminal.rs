@@ -30,7 +30,7 @@ fn size() -> Option<usize> {
         .filter(|columns| *columns > 0)
 }
 
-/// True if stdout is a terminal without NO_COLOR (no-color.org).
+/// True if stdout is a terminal and `NO_COLOR` is unset or empty (no-color.org).
 pub fn has_colour() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

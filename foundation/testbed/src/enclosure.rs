@@ -37,7 +37,7 @@ use std::{io, thread};
 /// A network for one command.
 #[derive(Debug)]
 pub struct Enclosure {
-    /// The device that delivers the packets of the command.
+    /// The device through which the command sends and receives its packets.
     pub inside: Tun,
     /// The device at the outside.
     pub outside: Tun,
@@ -214,8 +214,8 @@ impl Running {
         }
     }
 
-    /// The exit code, once the command has ended; as in a shell, 128 plus the number of a signal
-    /// that ended it.
+    /// The exit code, once the command has ended. If a signal ended it, the code is 128 plus the
+    /// signal's number, as in a shell.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
         let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -282,7 +282,7 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The argument of [`first`] for this machine's name server.
+/// The argument with which [`first`] keeps this machine's name server.
 const NO_NAMES: &str = "-";
 
 /// Acts as the first process of a process namespace: mounts what the command expects, and runs it.

@@ -102,7 +102,7 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// Adds `first`, the error without a user namespace: both may need repair.
+    /// Adds `first`, the error that occurred without a user namespace. Both causes may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
@@ -133,7 +133,7 @@ impl From<PortError> for Trouble {
 
 /// Names the operation that the system refused.
 pub trait During<T> {
-    /// The value, or the operation and the system's message.
+    /// The value, or a failure with `operation` and the system's message.
     fn during(self, operation: &str) -> Result<T, Trouble>;
 }
 

@@ -73,11 +73,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Like [`at`](Host::at), but `start`, and a process that it starts, find this host's
-    /// interfaces in `/sys`. Needs root.
-    ///
-    /// # Panics
-    /// If `start` panics, or the host cannot be entered.
+    /// Like [`at`](Host::at), but `start` and the processes that it starts find this host's
+    /// interfaces in `/sys`. Needs root. # Panics If `start` panics, or the host cannot be entered.
     pub fn started<T: Send>(&self, start: impl FnOnce() -> T + Send) -> T {
         self.at(|| {
             part_sys().expect("who made a host may mount there");
@@ -173,7 +170,7 @@ impl Host {
         self.netlink.set_segments(index, most).during("bounding an interface's super-packets")
     }
 
-    /// Creates an interface for the VLAN `id` on the interface `under`, initially down.
+    /// Creates an interface for the VLAN `id` on the interface `under`. The new interface is down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
         self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
     }

@@ -2,8 +2,8 @@
 //! route. For each connection, this process opens a second one in its own network, and passes the
 //! data between the two.
 //!
-//! A connection without all of its data is reset, never closed normally, even if this process is
-//! killed. The only datagrams that pass are DNS requests to the host's address.
+//! A connection whose data is incomplete is reset. It is never closed normally, even if this
+//! process is killed. The only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};

@@ -167,7 +167,7 @@ pub fn on_the_link(bytes: usize) -> u64 {
 }
 
 impl Flow {
-    /// The offered rate on the link, bit/s, of [`Sends::Udp`] and [`Sends::Spoofed`]; `None` for
+    /// The offered rate of [`Sends::Udp`] and [`Sends::Spoofed`] on the link, in bit/s; `None` for
     /// any other flow.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
@@ -186,8 +186,8 @@ impl Flow {
 }
 
 impl Traffic {
-    /// Traffic of `duration_ns` nanoseconds, with every frame counted, in [slots of a tenth of a
-    /// second](SLOT).
+    /// Traffic that lasts `duration_ns` nanoseconds. Every frame is counted, in [slots of a tenth
+    /// of a second](SLOT).
     pub fn new(flows: Vec<Flow>, duration_ns: u64) -> Self {
         let count = duration_ns.div_ceil(SLOT.ns()) as usize;
         let slots = Slots { from_ns: 0, each_ns: SLOT.ns(), count };
@@ -200,7 +200,7 @@ impl Traffic {
 pub struct HostCounts {
     /// Per flow.
     pub flows: Vec<FlowCounts>,
-    /// Bytes on the link of IP packets that belong to no flow, per slot.
+    /// Per slot, the bytes on the link of IP packets that belong to no flow.
     pub strange_bytes: Vec<u64>,
     /// Frames that the host's packet socket missed.
     pub missed: u64,

@@ -27,7 +27,7 @@ pub enum Operation {
 pub struct Shape {
     /// The number of flows.
     pub flows: u64,
-    /// The maximum size of usual packets (nine in ten), bytes on the wire. The minimum size is 40.
+    /// Nine in ten packets have a usual size: from 40 to this number of bytes on the wire.
     pub max_packet_bytes: u32,
     /// Sizes at the ends of the possible range, for one packet in ten. If empty, all packets have
     /// usual sizes.

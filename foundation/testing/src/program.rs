@@ -97,8 +97,8 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Waits until `child` ends, and returns its exit code: as in a shell, 128 plus the signal's number
-/// if a signal ended it.
+/// Waits until `child` ends, and returns its exit code. After a signal, this is 128 plus the
+/// signal's number, as in a shell.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 pub fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();

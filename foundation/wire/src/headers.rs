@@ -29,12 +29,12 @@ const VLAN_TAG_BYTES: usize = 4;
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The maximum number of VLAN tags. A frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The most bytes before an IP header: Ethernet, VLAN tags, and either PPPoE or LLC and SNAP, which
-/// have equal lengths.
+/// The maximum number of bytes before an IP header: Ethernet, VLAN tags, and either PPPoE or LLC
+/// and SNAP, which have equal lengths.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
-/// Version and type, code, session, length; and the PPP protocol.
+/// The PPPoE header (version and type, code, session, length) and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
 /// The LLC header that announces SNAP, and the organisation 0. An EtherType follows (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
@@ -57,8 +57,8 @@ pub struct Headers {
     pub between: Between,
     /// The IP header, if complete.
     pub network: Option<Network>,
-    /// The transport header, if its ports are present. Only the first fragment of a datagram has
-    /// one.
+    /// The transport header, if its ports are present. In a fragmented datagram, only the first
+    /// fragment has one.
     pub transport: Option<Transport>,
 }
 
@@ -68,10 +68,11 @@ pub enum Between {
     /// Nothing, as on most links.
     #[default]
     Nothing,
-    /// A PPPoE session header and the PPP protocol: 8 bytes, with a length field that counts the
-    /// following bytes (RFC 2516).
+    /// A PPPoE session header and the PPP protocol, 8 bytes in total (RFC 2516). The length field
+    /// counts the bytes that follow the field.
     Pppoe,
-    /// LLC and SNAP headers, after a length field that replaces the EtherType: 8 bytes (RFC 1042).
+    /// LLC and SNAP headers of 8 bytes (RFC 1042). Before them, a length field replaces the
+    /// EtherType.
     Snap,
 }
 
@@ -93,8 +94,8 @@ pub struct Network {
     pub version: Version,
     /// The start of the IP header, in bytes from the start of the frame.
     pub offset: usize,
-    /// The packet's end by its length field, but at most the frame's end. A length of zero, as in
-    /// super-packets over 64 KiB, means the frame's end.
+    /// The end of the packet according to its length field, but at most the frame's end. A length
+    /// of zero, as in super-packets over 64 KiB, means the frame's end.
     pub end: usize,
     /// Does the packet claim more bytes than the frame contains?
     pub is_truncated: bool,
@@ -107,8 +108,8 @@ pub struct Network {
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// The protocol after IPv6 extension headers; in an IPv6 fragment, the one that the fragment
-    /// header names.
+    /// The protocol after IPv6 extension headers. In an IPv6 fragment, the protocol that the
+    /// fragment header names.
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -393,8 +394,8 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// The maximum number of extension headers, to bound the work per packet. With more, `protocol` is
-/// the number of the next extension, and the transport is unknown.
+/// The maximum number of extension headers parsed, to bound the work per packet. If a packet has
+/// more, `protocol` is the number of the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
 /// Moves `network` past its extension headers (RFC 8200, section 4). Stops before a truncated

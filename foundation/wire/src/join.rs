@@ -37,8 +37,8 @@ impl TcpOffsets {
         let is_plain =
             network.protocol == TCP && network.fragment == Fragment::Whole && !network.is_length_zero;
         let has_extensions = network.version == Version::V6 && network.payload != network.offset + 40;
-        // A PPPoE header counts the following bytes. A kernel that splits the super-packet would
-        // not correct this count.
+        // A PPPoE header contains the length of its payload. A kernel that splits the super-packet
+        // would not correct this length.
         let is_bare = headers.between == Between::Nothing;
         if !is_plain || !is_bare || has_extensions || flags != TcpFlags::ACK {
             return None;

@@ -17,7 +17,7 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// The most SACK blocks that fit in a segment with a timestamp (RFC 2018, section 3).
+/// The maximum number of SACK blocks in a segment with a timestamp (RFC 2018, section 3).
 pub const MAX_BLOCKS: usize = 3;
 /// The most bytes captured from one frame.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
@@ -65,8 +65,8 @@ pub enum Transport {
         ack: Option<u32>,
         /// Further flags: [`SYN`], [`ECE`], [`CWR`].
         flags: u8,
-        /// The left and right edge of each block that arrived out of order (RFC 2018, section 3),
-        /// up to the first empty entry.
+        /// The left and right edge of each block that arrived out of order (RFC 2018, section 3).
+        /// The first empty entry ends the list.
         sack: [Option<[u32; 2]>; MAX_BLOCKS],
     },
     /// UDP.

@@ -24,7 +24,7 @@ struct Position {
 }
 
 impl Train<'_> {
-    /// The number of segments. A super-packet without payload has one.
+    /// The number of segments. A super-packet without payload has one segment.
     pub(crate) fn segments(&self) -> usize {
         self.payload.len().div_ceil(self.size).max(1)
     }

@@ -9,7 +9,7 @@ use fairwire_core::Acknowledgement;
 pub struct Segment {
     /// The sequence number of the first byte, or of the SYN.
     pub sequence: u32,
-    /// The next number that the sender of this segment expects; absent without ACK.
+    /// The next sequence number that the sender of this segment expects; absent without ACK.
     pub acknowledged: Option<u32>,
     /// Its flags.
     pub flags: TcpFlags,

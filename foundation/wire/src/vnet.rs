@@ -61,7 +61,7 @@ impl VnetHeader {
         })
     }
 
-    /// Writes the first [`LEN`] octets; `None`, without a write, if `bytes` is shorter.
+    /// Writes the first [`LEN`] octets. If `bytes` is shorter, writes nothing and returns `None`.
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let place = bytes.first_chunk_mut::<LEN>()?;
         let [a, b] = self.hdr_len.to_ne_bytes();
@@ -72,7 +72,7 @@ impl VnetHeader {
         Some(())
     }
 
-    /// The header of the same frame with `octets` more octets before it.
+    /// The header for the same frame after `octets` more octets are put in front of the frame.
     #[must_use]
     pub fn after(self, octets: u16) -> VnetHeader {
         // Zero means unused.

@@ -64,7 +64,7 @@ pub(crate) fn reload_with(
     // The gateway knows its files by absolute names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
-    // A file that cannot be opened here is left to the gateway. Pipes are skipped: opening one
+    // The gateway itself opens the files that cannot be opened here. Pipes are skipped: opening one
     // blocks until a writer opens it too.
     let opened = found
         .filter(|path| path.is_file())

@@ -171,7 +171,7 @@ impl Held {
     /// steps, the journal has changes that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
-        // A writer that opens the next file waits until the journal is gone.
+        // A writer that opens the new file waits for this lock until the journal is gone.
         next.file.as_file().lock()?;
         let _next = next.put_in_place()?;
         match fs::remove_file(journal) {
@@ -232,7 +232,7 @@ impl Draft<'_> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        // Failures are ignored: the line has no end, so readers ignore it.
+        // Errors are ignored. If the line remains, it has no line end, so readers ignore it.
         let _ = match &self.journal {
             Some(_) if !self.is_kept.get() && self.from == 0 => fs::remove_file(journal_of(&self.held.path)),
             Some(journal) if !self.is_kept.get() => journal.set_len(self.from),

@@ -73,7 +73,7 @@ impl Account {
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// The slot of the latest flow, by the low bits of the flow's hash. Most packets then need no
+    /// For each value of a hash's low bits, the slot of the latest flow. Most packets then need no
     /// lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
@@ -86,7 +86,7 @@ pub struct Accounts {
 }
 
 /// The account number of all flows that found the table full. Other account numbers have the slot
-/// plus 1 in the low [`PLACE_BITS`], and the slot's uses above.
+/// plus 1 in the low [`PLACE_BITS`], and the slot's uses in the higher bits.
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
@@ -101,11 +101,11 @@ pub const SILENT: Duration = Duration::from_secs(3);
 /// send one packet.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
-/// A host becomes known after this number of packets, once none of its earlier packets is inside. A
-/// scan or a flood from random addresses sends fewer packets from each address.
+/// A host becomes known after this number of packets, once none of its earlier packets is in the
+/// gateway. A scan or a flood from random addresses sends fewer packets from each address.
 const FIRST: u64 = 8;
-/// A host becomes known after this number of packets, even if earlier packets are inside. TCP's
-/// initial window is only 10 packets (RFC 6928), after which a flow's queue is usually empty.
+/// A host becomes known after this number of packets, even if earlier packets are in the gateway.
+/// TCP's initial window is only 10 packets (RFC 6928), after which a flow's queue is usually empty.
 const LAST: u64 = 16;
 /// The flag of a known host in `uses`. The other bits count uses; an account number has only the
 /// low 11 bits of this count.
@@ -220,8 +220,9 @@ impl Accounts {
     /// host. The host's latest packet must already be counted.
     ///
     /// After [`FIRST`] packets, a host becomes known once a packet finds no other packet of the
-    /// host inside. Otherwise the packet would overtake packets that wait under number 0. After
-    /// [`LAST`] packets, the host becomes known anyway, and some of its packets are overtaken once.
+    /// host in the gateway. Otherwise the packet would overtake packets that wait under number 0.
+    /// After [`LAST`] packets, the host becomes known anyway, and some of its packets are overtaken
+    /// once.
     #[inline]
     pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -356,7 +357,8 @@ impl ClassCounts {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// Resets the counts of class number `class` for the next class, but keeps the packets inside.
+    /// Resets the counts of class number `class` for the next class with this number. Packets still
+    /// in the gateway stay counted.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };

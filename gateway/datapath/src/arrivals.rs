@@ -1,7 +1,7 @@
 //! Records the arrivals at a discipline, to replay them through another.
 //!
 //! The forwarding thread never waits: while another thread takes a batch, the forwarding thread
-//! keeps new arrivals in memory of its own. Arrivals count as missed if this memory or the batch is
+//! keeps new arrivals in private memory. Arrivals count as missed if this memory or the batch is
 //! full.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
@@ -32,7 +32,7 @@ const _: () = assert!(size_of::<Arrival>() == 40);
 const AT_ONCE: usize = 256;
 /// The time after which a batch of fewer than `AT_ONCE` arrivals is handed over.
 const PATIENCE: Duration = Duration::from_ms(50);
-/// The most arrivals waiting: 100 ms of a link at 300 000 packets a second.
+/// The maximum number of waiting arrivals: 100 ms of a link at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
 
 /// Arrivals that were handed over but not yet taken.

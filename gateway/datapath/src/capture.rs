@@ -18,7 +18,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The most bytes kept of a frame: enough for TCP over IPv6 with a VLAN tag and TCP options.
+/// The maximum number of bytes kept of a frame: enough for TCP over IPv6 with a VLAN tag and TCP
+/// options.
 pub const MAX_KEPT: usize = 128;
 
 /// The fate of a packet.
@@ -118,8 +119,8 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Skips the first `seen` events. Returns the newest of the others, at most `max`, oldest
-    /// first, and the number of all events.
+    /// Skips the first `seen` events. Returns the newest of the other events: at most `max`, oldest
+    /// first. Also returns the number of events ever recorded.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let wanted = new.min(max).min(self.kept.len());
@@ -163,7 +164,7 @@ impl Recorder {
         }
     }
 
-    /// Events in the ring when the latest one was recorded.
+    /// The number of events in the ring after the latest recording.
     pub fn kept(&self) -> usize {
         self.kept
     }

@@ -6,7 +6,7 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
-/// A timer may wake a thread this late; later in a virtual machine.
+/// How late a timer may wake a thread. In a virtual machine, the delay may be longer.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
 /// A watcher's answer.
@@ -50,7 +50,7 @@ struct Pace {
     /// How early the thread wakes before an event, if each event is handled at its own time;
     /// otherwise zero.
     early: Duration,
-    /// The least time between wake-ups while packets wait.
+    /// The minimum time between wake-ups while packets wait.
     coalesce: Duration,
 }
 
@@ -69,7 +69,7 @@ fn drive<P: Port + AsFd>(
         }
         let arrived = datapath.step(wire, now)?;
         if now >= call_at {
-            // A port that is never waited for reports its failure only here.
+            // A busy thread never waits for a port, and then notices the port's failure only here.
             wire.left.check()?;
             wire.right.check()?;
             match watch(now, datapath, wire) {

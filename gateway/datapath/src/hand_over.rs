@@ -104,8 +104,8 @@ impl Signals for Refused<'_> {
 
 /// Sends the carried packets, first come, first served, and then those of `inner`.
 ///
-/// Arrivals wait in `inner`. Until all carried packets are sent, `inner` is not polled, and takes
-/// the link for busy.
+/// Arrivals wait in `inner`. Until all carried packets are sent, `inner` is not polled, and assumes
+/// that the link is busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,

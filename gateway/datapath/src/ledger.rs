@@ -69,8 +69,8 @@ pub struct Totals {
     pub packets_out: u64,
     /// Bytes that began to be sent, as counted on the shaped link.
     pub bytes_out: u64,
-    /// Packets sent on without the discipline: ARP and similar packets, or all if nothing is
-    /// shaped.
+    /// Packets sent on without the discipline: ARP and similar packets, or all packets if nothing
+    /// is shaped.
     pub unshaped: u64,
     /// Arrived packets whose codepoint was cleared.
     pub washed: u64,
@@ -85,7 +85,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Is every packet that arrived accounted for, with `inside` packets still inside?
+    /// Is every packet that arrived accounted for, if `inside` packets are still in the gateway?
     pub fn is_balanced(&self, inside: usize) -> bool {
         self.packets_in == self.packets_out + self.packets_gone() + self.handed_over + inside as u64
     }

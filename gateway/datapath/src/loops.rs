@@ -8,14 +8,14 @@
 //! loop:
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
-//!   second. A reflector may cause single cases.
+//!   second. A reflector may cause isolated cases.
 //! - A frame to a group arrives again after it has left, [`REPEATS`] times within a tenth of a
 //!   second. This also proves a loop that has only one direction.
 //!
-//! A frame to a group is cut only after a proof for this frame, and until [`CUT`] after the last
-//! proof. A host that repeats a broadcast, or whose datagrams are reflected, thus causes no cuts of
-//! other hosts' frames. For frames to one host, echoes prove the loop. While the loop lasts, every
-//! frame to one host is remembered, and two types of them are not forwarded:
+//! A frame to a group is cut (not forwarded) only after a proof for this frame. Cutting ends
+//! [`CUT`] after the last proof. If a host repeats a broadcast, or its datagrams are reflected, no
+//! other host's frames are cut. For frames to one host, echoes prove the loop. While the loop
+//! lasts, every frame to one host is remembered, and two types of them are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -29,7 +29,7 @@ pub struct Echoes {
     keys: RandomState,
     left: Box<[SentFrame; SLOTS]>,
     hosts: Proof,
-    /// For each port, the latest sample of frames to one host.
+    /// For each port, the latest sampled frame to a single host.
     samples: [Sample; 2],
 }
 
@@ -59,7 +59,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, Default)]
 struct SentFrame {
     hash: u64,
-    /// The last time that the frame left by each port.
+    /// For each port, the last time that the frame left by it.
     at: [Time; 2],
     /// `repeats` counts the frame's arrivals by either port since this time.
     since: Time,

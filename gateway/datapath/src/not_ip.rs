@@ -129,7 +129,7 @@ mod tests {
         }
         assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
         let all = flood + control * 84;
-        // The burst is eight full frames, and one more may exceed it.
+        // The burst is eight full frames, and one more frame may exceed it.
         let most = 1_250_000 + 9 * 1538;
         assert!(all <= most && all > 1_230_000, "{all} bytes");
     }

@@ -50,8 +50,8 @@ pub struct PoolSize {
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of at most `frame_bytes`, and slightly longer ones, because an
-    /// interface's MTU may change at run time.
+    /// Room for `frames` frames of at most `frame_bytes`. Slightly longer frames also fit, because
+    /// an interface's MTU may change at run time.
     pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
@@ -85,7 +85,7 @@ const MAX_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
 const MIN_ROOM_BYTES: u32 = 2048;
 
 /// The longest short frame. An acknowledgement with all options over IPv6 and two VLAN tags has 122
-/// bytes, a frame of a telephone call 214.
+/// bytes. A frame of a telephone call has 214.
 const SHORT_BYTES: u32 = 256;
 
 /// The reason why a frame did not fit.

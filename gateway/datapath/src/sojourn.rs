@@ -3,8 +3,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// Buckets per doubling. Each is at most 1/16 of its value wide, so a quantile is off by at most
-/// 3.2 %.
+/// Buckets per doubling. A bucket's width is at most 1/16 of its shortest wait. So a quantile is
+/// off by at most 3.2 %.
 const PARTS: usize = 16;
 /// The exponent of the longest wait: 2^38 ns, four and a half minutes.
 const MAX_BITS: u32 = 38;
@@ -196,8 +196,8 @@ impl Slot {
     }
 }
 
-/// The bucket of a wait. Below twice [`PARTS`] ns, each wait has its own; above, each doubling has
-/// [`PARTS`] buckets.
+/// The bucket of a wait. Below twice [`PARTS`] ns, each wait has its own bucket. Above, each
+/// doubling has [`PARTS`] buckets.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << MAX_BITS) - 1);

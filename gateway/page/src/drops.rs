@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// The most events of a direction read at once. If more occurred, the newest represent all.
+/// The maximum number of events of a direction read at once. If more occurred, the newest represent
+/// all.
 const NAMED: usize = 256;
 const MINUTE: usize = 60;
-/// Rows counted per second. All further rows are counted together.
+/// The maximum number of separate counts per second. Events beyond these counts are counted under
+/// the name `others`.
 const MAX_ROWS: usize = 256;
 
 /// The latest drops, and counts of the last minute.
@@ -41,7 +43,7 @@ pub struct Drop {
     fair: Option<f64>,
 }
 
-/// The row and the column that identify a count.
+/// Identifies a count: the direction, the class or flow, the fate and the reason.
 type Cell = (&'static str, String, &'static str, &'static str);
 
 #[derive(Debug)]

@@ -32,7 +32,7 @@ const AT_ONCE: usize = 5;
 const WAITING: usize = 8;
 /// Consecutive messages (10 s) that a viewer may miss before it is dropped.
 const MAX_MISSED: u32 = 200;
-/// Readings from one snapshot to the next, a second later.
+/// The number of readings between two snapshots, which are one second apart.
 const SNAPSHOT_EVERY: usize = 100;
 const SHOWN_CLASSES: usize = 32;
 
@@ -54,7 +54,7 @@ pub struct Wanted {
 pub enum WantedKind {
     /// A class or a subscriber.
     Class,
-    /// A flow: a host, or whatever else is configured as a flow.
+    /// A flow as the configuration defines it, for example a host.
     Flow,
 }
 
@@ -96,8 +96,7 @@ impl Live {
     /// Adds a viewer, and starts the reading task if none runs. Must be called inside the server's
     /// runtime.
     ///
-    /// # Errors
-    /// If there are too many viewers or picks.
+    /// # Errors If there are too many viewers, or too many items in `wanted`.
     pub fn look(
         self: &Arc<Self>,
         wanted: Vec<Wanted>,

@@ -22,7 +22,7 @@ const NAMED: usize = 12;
 /// Jain's index leaves it out.
 const CONTENT: f64 = 0.98;
 
-/// The arrivals of the last minute, as far as there is room.
+/// The arrivals of the last minute: at most the `max` newest of them.
 #[derive(Debug)]
 pub struct Minute {
     arrivals: VecDeque<Arrival>,
@@ -81,7 +81,7 @@ pub struct Outcome {
     pub p95_s: f64,
     /// Their 99th percentile.
     pub p99_s: f64,
-    /// Jain's index over the units that got less than they offered.
+    /// Jain's index over the classes or flows that got less than they offered.
     pub jain: f64,
     /// The classes or flows that offered most traffic.
     pub shares: Vec<Share>,
@@ -239,7 +239,7 @@ pub struct ReplayAnswer {
     pub way: Way,
     /// The replayed time, in seconds.
     pub seconds: f64,
-    /// The recorded traffic of the replayed time, as far as it is kept.
+    /// The traffic that the history recorded in the replayed time. Parts of it may be missing.
     pub happened: super::history::Happened,
     /// The discipline in use, replayed.
     pub present: Outcome,

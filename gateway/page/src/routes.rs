@@ -91,7 +91,7 @@ async fn stream(
 #[derive(Deserialize)]
 struct ListQuery {
     way: Way,
-    /// Text that the names must contain, in upper or lower case.
+    /// Text that the names must contain. Upper and lower case are equal.
     #[serde(default)]
     search: String,
     #[serde(default)]
@@ -122,7 +122,7 @@ enum ListOrder {
 trait Listed: Clone + Serialize {
     fn name(&self) -> &str;
     fn got_bps(&self) -> f64;
-    /// Bit/s that the item should get, at most its demand.
+    /// Bit/s that the item should get, which is at most what it offers.
     fn due_bps(&self) -> f64;
     fn drops_per_s(&self) -> f64;
 }

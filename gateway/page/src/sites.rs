@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 
 /// The default size of a history, in bytes.
 const SIZE: u64 = 64 << 20;
-/// The default time that slots of a minute are kept, in seconds.
+/// The default time for which slots of one minute are kept, in seconds.
 const KEEP_S: u64 = 7 * 24 * 3600;
 
 struct Sites {
@@ -30,8 +30,8 @@ struct Sites {
 /// Listens on the addresses in `config`, or takes the listeners among `handed` that have these
 /// addresses.
 ///
-/// Also opens the sources of this process's telemetry, and creates the history's folder for `user`,
-/// as which the process will run.
+/// Also opens the sources of this process's telemetry. Creates the history's folder for `user`, the
+/// user that the process will become.
 pub fn bind(
     config: &Config,
     user: Option<&User>,

@@ -38,8 +38,8 @@ pub struct Change {
 /// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// By subscriber name: the states, oldest first, and the number of the journal's last line with
-    /// the subscriber.
+    /// For each subscriber's name: the states, oldest first, and the number of the last journal
+    /// line about the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     names: Vec<String>,
     length: usize,
@@ -67,9 +67,8 @@ pub fn line(changes: &[Change]) -> String {
 impl Journal {
     /// Parses the journal.
     ///
-    /// # Errors
-    /// If a line is malformed, with its position. A last line without a line end is only noted: its
-    /// writer was killed before answering the operation.
+    /// # Errors If a line is malformed. The error has the line's position. A last line without a
+    /// line end is only noted: its writer was killed before answering the operation.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -128,11 +127,10 @@ impl Journal {
     }
 
     /// The text of the file `source` after the journal's changes, and notes. If a subscriber's line
-    /// was edited later, the subscriber's changes are left out. A note gives the last such change's
-    /// position in the journal `name`.
+    /// was edited later, the subscriber's changes are left out. A note then gives the position of
+    /// the last of these changes in the journal `name`.
     ///
-    /// # Errors
-    /// If the file cannot be parsed.
+    /// # Errors If the file cannot be parsed.
     pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
         let mut notes = self.notes.clone();
         if self.is_empty() {
@@ -289,8 +287,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// The values of subscriber `name`; `Some(None)` without a line. `None` if the text requires a full
-/// parser, for example because of quotes.
+/// The values of subscriber `name`; `Some(None)` if the subscriber has no line. `None` if the text
+/// requires a full parser, for example because of quotes.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));

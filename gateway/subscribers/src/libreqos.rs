@@ -276,7 +276,8 @@ fn scaled(
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // For each node, its capacity and the sum of its guarantees, or (1, 1) if the sum fits.
+    // For each node and then the link: the capacity and the sum of guarantees, or (1, 1) if the sum
+    // fits.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);

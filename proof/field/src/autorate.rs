@@ -75,8 +75,8 @@ struct Beside {
     is_forged: bool,
 }
 
-/// The cases on a constant line: a typical home, and conversations that once held a line at a tenth
-/// of its rate.
+/// The cases on a constant line: a typical home, and conversations that once held the gateway's
+/// rate at a tenth of the line's rate.
 const BESIDE: [Beside; 12] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
@@ -259,7 +259,7 @@ fn traffic(way: Way, seconds: u64) -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// The gateway under test; its inside is the outside of the world.
+/// The gateway under test. Its inside is connected to the outside host of the test network.
 fn gateway(follows: bool) -> Document {
     let fixed = direction(FIXED_MBPS, "fq-codel", None);
     let own = match follows {
@@ -314,8 +314,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// The median and 95th percentile of the waits of pings sent from `from_s` to `to_s`, in ms. A wait
-/// excludes the path's delay.
+/// How long pings sent from `from_s` to `to_s` waited, in ms: the median and the 95th percentile. A
+/// wait excludes the path's delay.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

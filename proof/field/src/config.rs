@@ -23,7 +23,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// A gateway that shapes these directions; a `None` is not shaped.
+    /// A gateway that shapes the given directions. A direction that is `None` is not shaped.
     pub fn new(download: Option<DirectionSpec>, upload: Option<DirectionSpec>) -> Document {
         let spec = Spec {
             format: FORMAT,

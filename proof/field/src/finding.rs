@@ -78,7 +78,7 @@ fn balance(way: &WaySnapshot) -> Finding {
     Finding::fact(came == placed, what).about(Subject::Places)
 }
 
-/// The balance of each direction of `gateway`, from its own counters.
+/// Checks that the counters of `gateway` account for every packet in each direction.
 pub fn balances(gateway: &Gateway) -> Fallible<Vec<Finding>> {
     Ok(gateway.status()?.ways.iter().map(balance).collect())
 }

@@ -18,8 +18,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
-/// The environment variable with the program to test: its path, and arguments before the
-/// configuration.
+/// The environment variable with the path of the program to test, and the arguments that precede
+/// the configuration file.
 pub const PROGRAM: &str = "FAIRWIRE_GATEWAY";
 
 /// A running gateway.
@@ -50,7 +50,7 @@ impl Gateway {
 
     /// Starts a gateway at `host`, and waits until it forwards. Its configuration file is
     /// `gateway.toml`, created in `folder`. `text_of` returns the file's text, given the path of
-    /// the gateway's socket. This thread stays at the host.
+    /// the gateway's socket. Leaves this thread in the host's namespace.
     pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
         host.enter()?;
         let began = clock::now();
@@ -207,8 +207,8 @@ impl Gateway {
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
-    /// The CPU time of the threads of the gateway and its child processes, seconds: of those called
-    /// `name`, and of all others.
+    /// The CPU time of two sets of threads, seconds: threads called `name`, and all others. The
+    /// threads are those of the gateway and its child processes.
     pub fn ran_s(&self, name: &str) -> [f64; 2] {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         let mut sums = [0.0; 2];

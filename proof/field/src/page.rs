@@ -83,7 +83,7 @@ fn answer(path: &str) -> Fallible<(String, f64)> {
 
 /// Viewers. Each selects the busiest download flow.
 const VIEWERS: usize = 3;
-/// Pairs of intervals: one without viewers, one with viewers.
+/// The number of pairs of intervals: one without viewers, one with viewers.
 const PAIRS: usize = 16;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time until a new stream is read at its final rate.
@@ -127,7 +127,8 @@ fn viewers(happened: &mut Happened) -> Fallible<()> {
     happened.count("forwarding without viewers, % of a core", median_of(|used| used.forwarding, &without));
     let others = median_of(|used| used.others, &without);
     happened.count("other threads without viewers, % of a core", others);
-    // The extra cost of all readings of three viewers, % of a core, for each pair.
+    // The extra CPU use with three viewers in each pair, % of a core, scaled to [`READINGS`] per
+    // second.
     let more = |of: fn(&Used) -> f64| -> Vec<f64> {
         let pairs = with.iter().zip(&without).zip(&readings);
         pairs.map(|((with, without), read)| 100.0 * (of(with) - of(without)) * READINGS / read).collect()
@@ -144,7 +145,7 @@ fn viewers(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// A selection of the busiest flow, in the form of `/api/stream`.
+/// The busiest flow as a selection for `/api/stream`, percent-encoded.
 fn picks(gateway: &Gateway) -> Fallible<String> {
     let snapshot = gateway.status()?;
     let flow = snapshot.ways.first().and_then(|way| way.flows.first()).ok_or("no flow to pick")?;

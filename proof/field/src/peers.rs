@@ -12,7 +12,7 @@ use fairwire_wire::Way;
 use serde::Serialize;
 use std::path::Path;
 
-/// Contests that HTB can also run: IPv4, downloads, classes or a flat FIFO.
+/// Contests that HTB can also run: IPv4 downloads, with classes or with a single FIFO.
 pub const CASES: &[&str] = &[
     "hfaba/tree-udp",
     "hfaba/tree-tcp",

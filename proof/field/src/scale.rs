@@ -24,7 +24,8 @@ const RELOAD_MS: f64 = 200.0;
 /// The number of subscribers with traffic during the run.
 const AT_WORK: u32 = 200;
 
-/// Disciplines that take a tree: one with a shared queue, and one with one or more queues per leaf.
+/// The tested disciplines, both with class trees. `hfaba` has a shared queue, and `classful` has
+/// one or more queues per leaf.
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
 /// The configuration of a gateway with [`SUBSCRIBERS`] under `discipline`. Every third subscriber

@@ -28,8 +28,8 @@ const USED: f64 = 0.95;
 /// 1.5 s.
 const NOT_BEYOND: f64 = 1.01;
 /// The permitted range of the bytes that TCP gets beyond its ceiling, as a fraction of the burst.
-/// TCP's start and repairs may cost a tenth. Bytes are counted in slots of 100 ms, each a twentieth
-/// of the burst at the peak rate.
+/// TCP's start and repairs may cost a tenth. Bytes are counted in slots of 100 ms. At the peak
+/// rate, each slot has a twentieth of the burst.
 const BURST_HAD: [f64; 2] = [0.9, 1.05];
 
 /// The cases selected by name.
@@ -181,8 +181,8 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Operations per second, for [`MINUTE_S`] seconds. The median time of each type is at most
-/// [`ANSWERED_S`] seconds.
+/// Operations per second, for [`MINUTE_S`] seconds. The median time of each type of operation must
+/// be at most [`ANSWERED_S`] seconds.
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;

@@ -1,5 +1,5 @@
-//! Repeated tests of promises: on machines with other work, a miss may be caused by chance or by
-//! the machine; a defect misses every time.
+//! Repeats tests of promises. On a machine with other work, chance or the machine may cause a miss.
+//! A defect misses every time.
 
 use crate::finding::{Finding, Subject};
 

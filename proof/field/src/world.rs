@@ -66,7 +66,7 @@ impl Wiring {
 pub struct World {
     /// The rest of the internet.
     pub outside: Host,
-    /// The host of the gateway's process: two interfaces, with addresses only on a router.
+    /// The host of the gateway's process. Its two interfaces have addresses only if it is a router.
     pub gateway: Host,
     /// The subscribers.
     pub inside: Host,
@@ -74,7 +74,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates the three hosts. This thread stays at the gateway.
+    /// Creates the three hosts. Leaves this thread in the gateway's namespace.
     pub fn new(wiring: Wiring) -> Fallible<World> {
         let path = wiring.path();
         let host = path.as_ref().map(|_| PathHost::new()).transpose()?;
@@ -248,7 +248,7 @@ pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
 
-/// The network that sends in `way`. 198.18.0.0/15 is from RFC 2544.
+/// The network whose hosts send in direction `way`. 198.18.0.0/15 is from RFC 2544.
 fn network(way: Way, is_ipv6: bool) -> Address {
     let (ip, prefix_bits) = match (way, is_ipv6) {
         (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),

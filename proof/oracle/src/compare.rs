@@ -72,8 +72,8 @@ pub struct Tolerance {
     pub figure: Figure,
     /// The permitted difference, in the displayed unit.
     pub allowed: f64,
-    /// For random decisions: the tolerance grows by this number of standard errors of the mean
-    /// difference over the runs.
+    /// For random decisions, this number of standard errors is added to the tolerance. The error is
+    /// that of the mean difference over the runs.
     pub deviations: f64,
     /// The reason for the tolerance.
     pub because: String,

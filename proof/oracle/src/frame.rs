@@ -8,7 +8,7 @@ use fairwire_wire::checksum::checksum;
 pub const SENDER: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// The address of the receiving interface.
 pub const RECEIVER: [u8; 6] = [2, 0, 0, 0, 0, 2];
-/// The source port of flow 0. Those of other flows follow.
+/// The source port of flow 0. The other flows have the next ports.
 pub const FIRST_PORT: u16 = 1001;
 
 const ETHERNET: usize = 14;

@@ -107,8 +107,8 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// Sends `arrivals` and records departures from the interface. Packets leave the discipline at the
-/// same instant, since the virtual clock stops during kernel work.
+/// Sends `arrivals` and records departures from the interface. A packet leaves the discipline and
+/// the interface at the same instant, since the virtual clock stops during kernel work.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
     let mut receiving = AfPacket::open(RECEIVING)?;

@@ -8,9 +8,9 @@ use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
 /// A shaper with a deficit, like the kernel's HTB. Unlike `fairwire_core::Server`, this shaper
-/// compensates for limited lost time, and polls only while packets wait.
+/// compensates for lost time up to a limit, and polls only while packets wait.
 ///
-/// HTB removes an empty class from its list and never polls it, so no kernel discipline under HTB
+/// HTB removes an empty class from its list and never polls it. So no kernel discipline under HTB
 /// learns that the link is idle.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,

@@ -139,7 +139,7 @@ pub struct Sum {
     pub cells: usize,
     /// The number of cells within the tolerance.
     pub within: usize,
-    /// The geometric mean of our goodput over the kernel's.
+    /// The geometric mean, over the cells, of our goodput divided by the kernel's.
     pub mean_ratio: f64,
 }
 

@@ -19,8 +19,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// A queue's limit; `None` unless packets leave in order of arrival. Other programs' droppers have
-/// no other order.
+/// A queue's limit; `None` unless packets leave in order of arrival. Other programs' droppers
+/// support only this order.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,

@@ -1,5 +1,5 @@
-//! One packet trace passes a simulated link and the gateway's core, under a virtual clock. Every
-//! decision must be equal.
+//! One packet trace passes through a simulated link and through the gateway's core, under a virtual
+//! clock. Every decision must be equal.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;

@@ -19,7 +19,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or its name if it has no label.
     pub fn label(&self) -> &str {
         self.scenario.spec().disciplines[self.discipline].label()
     }

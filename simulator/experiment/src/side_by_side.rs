@@ -22,7 +22,7 @@ pub struct SideBySide {
     pub report: Report,
     /// The omitted parts.
     pub left_out: Vec<LeftOut>,
-    /// Stages that failed while others continued, and why.
+    /// The stages that failed while others continued, with the reasons for the failures.
     pub failed: Vec<(&'static str, String)>,
     /// The number of runs planned.
     pub expected: usize,

@@ -27,8 +27,8 @@ impl Stage for Sim {
         Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Runs the plan without samples. Samples, packets and more come from the simulator's own
-    /// observers, which [`Stage::run_all`] uses.
+    /// Runs the plan without samples. For samples, packet records and other records,
+    /// [`Stage::run_all`] uses the simulator's own observers.
     fn run(
         &self,
         plan: &Plan<'_>,

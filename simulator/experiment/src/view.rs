@@ -15,8 +15,8 @@ pub struct LinkView {
     pub backlog_packets: u64,
     /// Bytes in the queue at the end.
     pub backlog_bytes: u64,
-    /// The median wait before transmission, in seconds, of the packets that left in the interval;
-    /// on a real link, in the last second.
+    /// The median wait before transmission, in seconds. It covers the packets that left in the
+    /// interval or, on a real link, in the last second.
     pub wait_p50_s: f64,
     /// The 99th percentile of the same waits, in seconds.
     pub wait_p99_s: f64,
@@ -24,7 +24,7 @@ pub struct LinkView {
     pub dropped: u64,
     /// Packets that the link's queue marked, since the start, if known.
     pub marked: Option<u64>,
-    /// Packets lost behind the link's queue, or for lack of a buffer, since the start.
+    /// Packets lost since the start, behind the link's queue or for lack of a buffer.
     pub lost: u64,
     /// The flows with the highest rates, highest first.
     pub flows: Vec<FlowView>,

@@ -46,7 +46,7 @@ pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     reference.chain(published).chain(interval)
 }
 
-/// Draws a key for each line, as many as fit, and then explains hollow markers and whiskers.
+/// Draws a key for as many lines as fit, and then explains hollow markers and whiskers.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let left = bounds.right + GAP;
     let letters = (width(panel) - SIGN - GAP) / LETTER;

@@ -1,8 +1,8 @@
 //! Figures: lines, bars, curves and tables. Each figure is an SVG for light and dark screens and
 //! for print. A figure for a paper is an SVG, a PDF or a pgfplots picture in column width.
 //!
-//! This crate writes the SVG itself, so that colours follow the reader's theme through CSS;
-//! `plotters` writes each colour into its element.
+//! This crate writes the SVG itself, so that colours follow the reader's theme through CSS. The
+//! library `plotters` writes each colour into the element that has it.
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -13,8 +13,8 @@ const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// A line with more marks than this has small marks, and intervals without caps.
 const MANY: usize = 40;
-/// The maximum number of points of a curve in a page, which has many curves. Neighbours are averaged,
-/// because a screen shows no more.
+/// The maximum number of points of a curve in a page. A page has many curves, and a screen shows no
+/// more points. So neighbouring points are averaged.
 const MAX_IN_PAGE: usize = 300;
 const MAX_ALONE: usize = 600;
 /// The distance below which steps merge, in points of the picture.
@@ -116,8 +116,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The outline of the line's range over random choices of the settings that the paper does not
-/// print.
+/// The outline of the line's range. The range comes from random choices of the settings that the
+/// paper does not print.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -220,8 +220,8 @@ fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     path
 }
 
-/// Replaces neighbouring marks of a long curve by their mean, which is missing if one of them
-/// cannot be drawn.
+/// Replaces neighbouring marks of a long curve by their mean. If one of these marks cannot be
+/// drawn, the mean is missing.
 pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     let mut panel = panel.clone();
     let most = if setting == Setting::InPage { MAX_IN_PAGE } else { MAX_ALONE };

@@ -184,8 +184,8 @@ mod tests {
     fn every_colour_contrasts_with_its_ground() {
         let luminance = |colour| times(&[[0.2126, 0.7152, 0.0722]; 3], light(colour))[0] + 0.05;
         for (bright, dark) in PALETTE {
-            // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, accepted
-            // because our lines are not "thin".
+            // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, which we
+            // accept because our lines are not "thin".
             assert!(luminance(GROUND.0) / luminance(bright) > 2.85, "{bright}");
             assert!(luminance(dark) / luminance(GROUND.1) > 3.0, "{dark}");
         }

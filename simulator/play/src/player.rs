@@ -155,7 +155,7 @@ impl Player {
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
         // A change may shorten the list of disciplines. The last side's discipline has the largest
-        // index there, so if this side accepts a change, all sides accept it.
+        // index in that list. So if this side accepts a change, all sides accept it.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }

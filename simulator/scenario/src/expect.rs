@@ -173,8 +173,8 @@ impl Judging<'_> {
 }
 
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // An absent `drops.` measure means no such drops, and counts as 0. Any other absent measure
-    // becomes NaN, so the expectation is not met.
+    // If a `drops.` measure is absent, no packet was dropped for its cause, and the measure counts
+    // as 0. Any other absent measure becomes NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

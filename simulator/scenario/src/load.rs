@@ -189,8 +189,9 @@ impl Scenario {
     /// depends in addition to the engine and the seed. An explicit default gives the same hash as
     /// an omitted value.
     pub fn run_sha256(&self, at: usize) -> String {
-        // With one link and an uncongested return direction, only the compared discipline works.
-        // Its parameters come from `crate::discipline`, so those of other disciplines are omitted.
+        // With one link and an uncongested return direction, only the compared discipline is used.
+        // Its parameters come from `crate::discipline`, so the parameters of other disciplines are
+        // omitted.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),
@@ -333,8 +334,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label in `overrides` names an entry of the file's list. The list is replaced, so
-            // the entry is copied.
+            // An entry of `overrides` may be the label of an entry in the file's list. That list is
+            // replaced, so the labelled entry is copied.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

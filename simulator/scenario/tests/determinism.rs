@@ -228,7 +228,8 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The hashes were recorded when Jain's index was computed from throughputs.
+/// The fairness of a run, in the form that is hashed. When the hashes were recorded, Jain's index
+/// was computed from throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -237,7 +238,7 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Times were such products when the hashes were recorded.
+/// When the hashes were recorded, times were computed as this product.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }

@@ -99,8 +99,8 @@ pub struct Endpoints {
 type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
-    /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most of the
-    /// first end's packets, or 0 if sizes differ. The transit time of this size is computed once.
+    /// Endpoints named `name` in records. `packet_bytes` is the usual size of the first end's
+    /// packets on the wire, or 0 if sizes differ. The transit time of this size is computed once.
     /// Only the first end's packets are counted. The second end's packets take the path of
     /// acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
@@ -141,7 +141,7 @@ impl Endpoints {
         self.name
     }
 
-    /// The size of most of the first end's packets, bytes on the wire; 0 if sizes differ.
+    /// The usual size of the first end's packets, bytes on the wire; 0 if sizes differ.
     pub fn packet_bytes(&self) -> u32 {
         self.packet_bytes
     }

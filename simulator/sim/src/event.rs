@@ -20,7 +20,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The numbers of the event's type, below 8, and of its subject.
+    /// The number of the event's type, which is below 8, and the number of its subject.
     #[inline(always)]
     pub(crate) fn parts(self) -> (u8, u32) {
         match self {
@@ -126,7 +126,7 @@ pub(crate) trait Events: Send + 'static {
 
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
-    /// Takes this turn's next event at links, after all events at hosts.
+    /// Takes this turn's next event at links. Invoked only after all events at hosts were taken.
     fn next_at_links(&mut self, memory: &impl Memory) -> Next;
 
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;

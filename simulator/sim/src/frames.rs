@@ -147,7 +147,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 pub(crate) struct Frames {
     slots: Vec<Frame>,
     free: VecDeque<u32>,
-    /// By slot, as far as needed: the blocks of acknowledgements that have some.
+    /// By slot, as far as needed: the SACK blocks of the slot's acknowledgement, if any.
     sacks: Vec<Sack>,
     /// By slot: when its packet was sent. Kept only for observers.
     sent: Option<Vec<Time>>,

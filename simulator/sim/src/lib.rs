@@ -77,8 +77,8 @@ pub fn run(
     if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
-/// Frees the events and frames before it builds the records, which need as much memory for a
-/// million flows.
+/// Frees the events and frames before it builds the records. For a million flows, the records need
+/// as much memory.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();

@@ -158,8 +158,8 @@ pub struct AggregateView<'a> {
     pub marker: &'a dyn Marker,
     /// The marker's target rate, bit/s; `None` if the marker receives no requests.
     pub target_bps: Option<f64>,
-    /// The share of the aggregate's green packets that are marked, as estimated by the edge where
-    /// they leave; `None` without an estimator.
+    /// The marked share of the aggregate's green packets, estimated by the edge where these packets
+    /// leave; `None` without an estimator.
     pub mark_estimate: Option<f64>,
 }
 

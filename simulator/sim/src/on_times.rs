@@ -10,8 +10,8 @@ pub(crate) struct OnTimes {
     pub(crate) stops: Vec<(Time, Range<u32>)>,
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
-    /// The bytes on the wire delivered to each member from the start of measuring to the end of
-    /// each slot, by slot and then by member.
+    /// The bytes on the wire that each member received from the start of measuring to the end of
+    /// each slot. They are sorted by slot and then by member.
     pub(crate) delivered: Vec<u64>,
 }
 

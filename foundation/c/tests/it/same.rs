@@ -1,4 +1,4 @@
-//! The library makes the same decisions as the law that it wraps.
+//! The library makes the same decisions as the Rust discipline that it wraps.
 #![allow(unsafe_code, reason = "the functions are called as C calls them")]
 
 use core::ptr::null_mut;

@@ -25,9 +25,9 @@ pub(crate) struct Cost {
 /// Disciplines that claim O(1) work per packet.
 const CONSTANT: [&str; 11] =
     ["faba", "afd-sb", "afd-ft", "afd-nft", "alqd", "lqd-binned", "fred", "choke", "rqm", "drr", "fq-codel"];
-/// Per packet of the disciplines in [`CONSTANT`], with 1000 flows.
+/// The maximum nanoseconds per packet with 1000 flows, for the disciplines in [`CONSTANT`].
 const MAX_NS: f64 = 60.0;
-/// The ratio of instructions with a million flows to those with 1000.
+/// The maximum ratio of instructions with a million flows to instructions with 1000 flows.
 const MAX_GROWTH: f64 = 1.25;
 /// The maximum bytes of FABA's state per active flow, hash table included.
 const MAX_STATE: f64 = 64.0;

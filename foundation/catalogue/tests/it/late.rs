@@ -1,12 +1,12 @@
-//! A gateway polls late. Its link makes up for the lost time, and a discipline that paces itself
-//! does not lose it either.
+//! A gateway polls late. Its link makes up for the lost time, and so does a discipline that limits
+//! the rate itself.
 
 use super::discipline;
 use fairwire_catalogue as catalogue;
 use fairwire_core::{Duration, Ignore, Packet, Rate, Server, Time, Transmitter};
 
-/// The part of the offered load that leaves a link of 10 Mbit/s that is polled each 2 ms: 20 flows
-/// offer 9.6 Mbit/s in packets of 1000 B.
+/// The fraction of the offered load that a link of 10 Mbit/s sends if it is polled each 2 ms. 20
+/// flows offer 9.6 Mbit/s in packets of 1000 B.
 fn carried(name: &str, typed: &str) -> f64 {
     let rate = Rate::from_bps(10_000_000).expect("not zero");
     let link = Transmitter::with_catch_up(rate, Duration::from_ms(10));
@@ -14,13 +14,13 @@ fn carried(name: &str, typed: &str) -> f64 {
     let (mut offered, mut left) = (0u32, 0);
     for tick in 1..2000 {
         let now = Time::ZERO + Duration::from_ms(2 * tick);
+        while server.next_poll_at() <= now {
+            left += u32::from(server.poll(now, &mut Ignore).is_some());
+        }
         while f64::from(offered) < tick as f64 * 2.4 {
             let packet = Packet::new(offered, 1000, u64::from(offered % 20).into(), now);
             left += u32::from(server.enqueue(packet, now, &mut Ignore).is_some());
             offered += 1;
-        }
-        while server.next_poll_at() <= now {
-            left += u32::from(server.poll(now, &mut Ignore).is_some());
         }
     }
     f64::from(left) / f64::from(offered)

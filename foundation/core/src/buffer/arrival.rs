@@ -6,7 +6,8 @@ impl Buffer {
     /// The oldest of all packets; [`next_by_arrival`](Self::next_by_arrival) returns the others.
     /// The order is valid until another packet arrives.
     ///
-    /// Find the next packet before removing this one: a free slot overwrites its link.
+    /// Find the next packet before removing this one, because a freed slot no longer links to the
+    /// next packet.
     ///
     /// A buffer that does not maintain this order rebuilds it from times of arrival, in O(n log
     /// flows). Packets of one flow stay in order whatever their times.
@@ -22,10 +23,10 @@ impl Buffer {
         some(self.slots[key.index()].newer).map(Key)
     }
 
-    /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first.
-    ///
-    /// This merge sort starts from the flows, whose packets are in order. It links by `newer`,
-    /// which waiting packets use only in a buffer with the order of arrival.
+    /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first. This
+    /// merge sort starts from the flows, because the packets of a flow are in order. The links are
+    /// in `newer`. Waiting packets use `newer` otherwise only in a buffer with the order of
+    /// arrival.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

@@ -87,20 +87,21 @@ struct Flow {
 #[derive(Debug)]
 pub struct Buffer {
     limit: Limit,
-    /// The current bounds: the limit's, or lower while the buffer is [closed](Buffer::close).
+    /// The current bounds: those of the limit, or lower bounds while the buffer is
+    /// [closed](Buffer::close).
     max_packets: u32,
     max_bytes: u64,
     needs: Needs,
     len: u32,
     oldest: u32,
     newest: u32,
-    /// The oldest free slot. Slots are reused in the order in which they were freed, so packets
-    /// that arrive and leave in order are in order in memory.
+    /// The oldest free slot. Slots are reused in the order in which they were freed. So if packets
+    /// arrive and leave in order, they are in order in memory.
     free_slot: u32,
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
-    /// The slots used so far. Reserved memory that is never written costs no time and, on most
-    /// systems, no page.
+    /// The slots used so far. Reserved memory that is never written costs no time. On most systems,
+    /// it occupies no page either.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
@@ -254,8 +255,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet` and reads its fields, before the caller moves it there: reads
-    /// just after the move would stall the processor.
+    /// Reserves a slot for `packet` and reads the packet's fields. The caller moves the packet into
+    /// the slot afterwards. Reads just after the move would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");

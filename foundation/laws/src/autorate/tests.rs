@@ -33,7 +33,7 @@ enum Beside {
     /// This number of peers. Each sends a small segment every 40 ms. The other end also sends every
     /// 40 ms, and answers only then.
     Talkers(u32),
-    /// A peer with this fraction of all bytes, 300 ms late after 3 s.
+    /// A peer with this fraction of all bytes. After 3 s, its answers come 300 ms late.
     Late(f64),
 }
 
@@ -130,10 +130,11 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             let mut line = Line::new(mbps, side);
             line.goes_on(15_000, 1.0);
             let (used, worst) = line.use_of(20_000);
-            // A cut leaves 0.95 of the delivery, and the rate grows back within two seconds.
+            // A cut lowers the rate to at most 0.95 of the delivered rate, and the rate grows back
+            // within two seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The bound is the target, 20 ms, plus the growth of the queue in a round trip and a
-            // step: 0.1 of 130 ms.
+            // The bound is the target, 20 ms, plus the growth of the queue: 0.1 of 130 ms, the time
+            // of a round trip and a step.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -196,8 +197,8 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
     // a step of 50 ms later.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // The cut leaves 0.95 of 2 Mbit/s, or down to half of that to drain the queue. Answers from
-    // before the line was full increase the measured delivery, so the upper bound is all of 2
+    // The cut leaves 0.95 of 2 Mbit/s. To drain the queue, the cut may leave only half of that.
+    // Answers from before the line was full increase the measured delivery. So the upper bound is 2
     // Mbit/s.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     line.goes_on(4_000, 1.0);

@@ -35,8 +35,11 @@ impl<D: Discipline> Ingress<D> {
 impl<D: Discipline> Discipline for Ingress<D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let Shaper { inner, paid } = &mut self.shaper;
-        if inner.backlog().is_empty() {
+        if inner.backlog().is_empty() && paid.is_free(now) {
+            // As in CAKE, an idle time ends the debt of both. Otherwise `least` would fall behind
+            // forever while nothing is dropped.
             paid.idle_until(now);
+            self.least = Transmitter::with_catch_up(self.least.rate(), CATCH_UP);
             self.least.idle_until(now);
         }
         inner.offer(packet, room, now, &mut Charged { inner: signals, paid, now });

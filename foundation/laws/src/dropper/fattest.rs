@@ -60,7 +60,7 @@ impl Fattest {
         }
     }
 
-    /// The next packet of the open batch; closes it if there is none.
+    /// The next packet of the open batch; closes the batch if there is no such packet.
     fn next(&mut self, buffer: &Buffer) -> Option<Key> {
         let batch = self.open.as_mut()?;
         let head = buffer.find(batch.queue).map(|flow| buffer.flow_head(flow));

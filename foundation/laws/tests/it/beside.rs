@@ -152,7 +152,7 @@ impl Traffic {
     }
 }
 
-/// Number of events, by cause or as `marked` or `sent`.
+/// The number of events by name: `marked`, `sent`, or the cause of a drop.
 pub(crate) type Met = BTreeMap<&'static str, u32>;
 
 pub(crate) fn add(met: &mut Met, other: Met) {

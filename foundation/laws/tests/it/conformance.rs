@@ -17,11 +17,11 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
 
 /// Settings with which `contest` exercises the decisions of these disciplines.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // A full buffer takes 16 ms, so PIE's default target, 1 ms less, gives no signal within a
-    // second.
+    // A full buffer takes 16 ms. PIE's default target is only 1 ms less, so PIE gives no signal
+    // within a second.
     ("pie", "target = '5 ms'"),
-    // Overflows keep the delay of the longest queue below 15 ms, and no queue is the longest for
-    // more than 110 ms. PIE's default gains, a hundredth of these, give no signal in that time.
+    // Overflows keep the delay of the longest queue below 15 ms. No queue is the longest for more
+    // than 110 ms. PIE's default gains are a hundredth of these, and give no signal in that time.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",

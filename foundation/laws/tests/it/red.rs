@@ -62,7 +62,7 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];
-    // One gap may be outside: the first also counts the spared first arrival.
+    // One gap may be outside: the first gap also counts the first arrival, which is spared.
     assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
     let expected = total as f64 / inside.len() as f64;
     let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
@@ -387,7 +387,7 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// Signals under the rule of 1993, at p_b = 1/64.
+/// Signals per million packets under RED's rule of 1993, at p_b = 1/64.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),

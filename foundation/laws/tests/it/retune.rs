@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Parameters that change the units of the state or the shape of tables. A larger buffer may change
-/// that shape too.
+/// Parameters that cannot be retuned: they change the unit or the structure of the state. A larger
+/// buffer may change that structure too.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),

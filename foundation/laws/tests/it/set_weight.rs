@@ -16,7 +16,7 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s, offered three times its capacity by two equal flows per class.
+/// A link of 10 Mbit/s. Three classes, each with two equal flows, offer three times its capacity.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -175,7 +175,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // Each of the 2^14 buckets may have at most 2^49 units, and a weight of 1 has 2^39.
+    // Each of the 2^14 buckets may have at most 2^49 parts. A weight of 1 is 2^39 parts.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));

@@ -1,5 +1,5 @@
-//! Compares the link with the simulator's separate implementation over
-//! [`Server`](fairwire_core::Server): equal traffic leaves both at equal times.
+//! Compares the link with the simulator's link, a separate implementation over
+//! [`Server`](fairwire_core::Server). Equal traffic leaves both at equal times.
 
 use fairwire_catalogue::{Parameters, Site, build, inherit_ecn};
 use fairwire_core::units::Amount;

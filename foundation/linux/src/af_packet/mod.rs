@@ -7,7 +7,8 @@
 //! MTU.
 //!
 //! The ring is of version 2. Version 3 delivers frames in blocks, and hands over a block with few
-//! frames only after a millisecond or more. The idle delay should stay under 100 us.
+//! frames only after a millisecond or more. The delay that an idle gateway adds should stay under
+//! 100 us.
 //!
 //! Frames are not sent from a ring (`PACKET_TX_RING`). The kernel frees a slot when the receiving
 //! socket accepts the packet, but virtual interfaces read the slot after that.
@@ -41,8 +42,9 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// True if the interface went down: [`Port::check`] then checks that it still exists. Without a
-    /// ring, the next frame clears the flag. With a ring, each later check costs a system call.
+    /// True after the interface went down. [`Port::check`] then checks whether the interface still
+    /// exists, at the cost of a system call. Without a ring, the next frame clears the flag; with a
+    /// ring, the flag stays set.
     is_down: bool,
     is_gone: bool,
     has_remote: bool,

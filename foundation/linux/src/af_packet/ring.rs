@@ -36,8 +36,8 @@ const SLOT_BYTES: usize = 2048 - 64;
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
-/// Slots for the frames of 8 ms at 500 000 frames/s. 8 ms is a long time for a thread to wait for a
-/// processor.
+/// Slots for the frames that arrive in 8 ms at 500 000 frames/s. 8 ms is a long time for a thread
+/// to wait for a processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
 const BEFORE: usize = HEADROOM + vnet::LEN;

@@ -60,7 +60,7 @@ impl Catcher {
         while !self.stage.is_over() {
             let mut events: Vec<PollFd<'_>> =
                 self.sockets.iter().map(|socket| PollFd::new(socket, PollFlags::IN)).collect();
-            // After a signal or a time-out, the sockets are read in any case.
+            // The sockets are read even after a signal or a time-out.
             let _ = poll(&mut events, Some(&TICK));
             for socket in &self.sockets {
                 while let Ok(bytes) = socket.recv(&mut data) {

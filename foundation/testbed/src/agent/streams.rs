@@ -127,8 +127,8 @@ impl Reader {
 
 pub(super) type Connection = (usize, TcpStream);
 
-/// The number of threads that open connections: with many, flows do not wait for each other's round
-/// trips.
+/// The number of threads that open connections. It is large, so that flows do not wait for each
+/// other's round trips.
 const CONNECTORS: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -258,8 +258,8 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Writes `data` to the flow's connection. Closes the connection after `stop` or an error,
-    /// which also ends the polling.
+    /// Writes `data` to the flow's connection. Closes the connection after `stop` or an error.
+    /// Closing also ends the polling.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {

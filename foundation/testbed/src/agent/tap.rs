@@ -17,10 +17,10 @@ pub(super) struct Tap {
 }
 
 pub(super) struct Tapped {
-    /// Bytes of arriving frames of the flows that the other host sends, per flow and slot.
+    /// Per flow and slot, the bytes of frames that arrive for flows from the other host.
     pub link: Vec<Slots>,
-    /// Bytes of arriving frames of the flows that this host sends, such as acknowledgements, per
-    /// flow and slot.
+    /// Per flow and slot, the bytes of frames that arrive for flows from this host, such as
+    /// acknowledgements.
     pub back: Vec<Slots>,
     /// Other IP packets.
     pub strange: Slots,
@@ -102,8 +102,8 @@ impl Tapped {
 }
 
 /// The bytes that a frame of `len` bytes takes on the link. If `segment` is not 0, the kernel
-/// splits the frame: each packet has `payload` bytes of headers and up to `segment` bytes of
-/// payload.
+/// splits the frame. Each packet has the headers, which end at offset `payload`, and up to
+/// `segment` bytes of payload.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

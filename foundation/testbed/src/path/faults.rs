@@ -20,8 +20,8 @@ pub struct Faults {
     pub losses: Losses,
     /// Extra delays of packets, nanoseconds, all equally probable.
     pub jitter_ns: Vec<u64>,
-    /// True if each packet takes the next extra delay, which preserves correlation; otherwise a
-    /// random one.
+    /// True if each packet takes the next extra delay, which preserves correlation. If false, each
+    /// packet takes a random one.
     #[serde(default)]
     pub jitter_in_order: bool,
     /// May a faster packet arrive before an earlier one?
@@ -32,8 +32,8 @@ pub struct Faults {
     pub duplicate: f64,
 }
 
-/// The intervals of a period, as (duration, delay) with `None` in an outage, and the offset into
-/// the period at time zero. All are in nanoseconds.
+/// The intervals of a period, each a duration and a delay (`None` in an outage). Then the offset
+/// into the period at time zero. All are in nanoseconds.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,

@@ -19,8 +19,8 @@ pub struct WiredPort<P> {
 }
 
 impl<P: Port> WiredPort<P> {
-    /// A port that applies `delay` and any `wire`, then sends through `port`. Time zero of `wire`
-    /// is `start`.
+    /// A port that applies `delay` (and `wire`, if given) before it sends through `port`. Time zero
+    /// of `wire` is `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
     }

@@ -234,8 +234,8 @@ pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     Ok(unidentified.into_iter().chain(cut).collect())
 }
 
-/// Passes each complete record to `take`. Returns the start of a truncated record, if others
-/// precede it.
+/// Passes each complete record to `take`. Returns the start of a truncated record, if complete
+/// records precede it.
 fn each_whole(
     file: &[u8],
     mut take: impl FnMut(Record<'_>) -> Result<(), CaptureError>,

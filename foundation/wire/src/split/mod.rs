@@ -143,7 +143,8 @@ pub fn split(
     split_parsed(frame, &headers::parse(frame), vnet, scratch, out)
 }
 
-/// Like [`split`], for a frame with known `headers`, and for the bare IP packets of a TUN device.
+/// Like [`split`], but with already parsed `headers`. `frame` may also be a bare IP packet of a TUN
+/// device.
 pub fn split_parsed(
     frame: &[u8],
     headers: &Headers,

@@ -156,8 +156,8 @@ enum Next {
     Unknown(usize),
 }
 
-/// Finds the transport header that `wanted` describes, in a tunnel with outer `headers`. `None`
-/// unless a header agrees fully.
+/// Finds the transport header that `wanted` describes, in a tunnel with outer `headers`. Returns
+/// `None` if no header matches `wanted` completely.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {
@@ -337,5 +337,5 @@ const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
 /// RFC 1701, section "Protocol Type".
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
-/// The most bytes examined for an IPv6 header and its extensions in an unknown tunnel.
+/// The maximum number of bytes examined for an IPv6 header and its extensions in an unknown tunnel.
 const MAX_IPV6_BYTES: usize = 40 + 64 * 8;

@@ -353,7 +353,8 @@ proptest! {
         for len in 0..frame.len() {
             parse(&frame[..len]); // no truncation does harm
         }
-        // With this octet, PPPoE carries keep-alives, and SNAP a type of another organisation.
+        // With this octet, a PPPoE packet is a keep-alive, and a SNAP type belongs to another
+        // organisation.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());

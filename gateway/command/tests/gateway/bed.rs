@@ -160,8 +160,8 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // A failed check may leave a guard, which keeps the hosts alive. A connection ends the
-        // guard, which then closes the stream.
+        // A failed check may leave a guard process, which keeps the hosts alive. A connection makes
+        // the guard end, which closes the stream.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
         }

@@ -147,7 +147,7 @@ impl Left {
     }
 }
 
-/// Each form that leaves outside is sent again alone: the gateway must take it.
+/// Each form that reaches `world` is sent a second time, alone. The gateway must take it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -74,7 +74,7 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     let of = |name: &str| got_now.iter().find(|(known, _)| known == name).map(|(_, bytes)| *bytes);
     assert!(of("bob").is_none() && of("ann") == Some(0), "{got_now:?}");
     assert!(of("eve") >= Some(40_000) && of("unclaimed") >= Some(10_000), "{got_now:?}");
-    // `totals` also has ARP frames (below 2000 B) of no class.
+    // `totals` also counts ARP frames (below 2000 B), which have no class.
     let totals = bed.status(&config)["ways"][0]["totals"]["bytes_out"].as_u64().expect("a number");
     let all: u64 = got_now.iter().map(|(_, bytes)| bytes).sum();
     assert!(all <= totals && all + 2000 > totals, "{totals}: {got_now:?}");
@@ -101,7 +101,8 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // The first tree has 64 vacant leaves, and each rebuild adds 65: 200 need three rebuilds.
+    // The first tree has 64 vacant leaves, and each rebuild adds 65. So 200 subscribers need three
+    // rebuilds.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();

@@ -1,4 +1,5 @@
-//! Leases, and sessions that access servers report, sent by FreeRADIUS's own client.
+//! Leases from a file, and RADIUS requests that FreeRADIUS's own client sends: reports of sessions,
+//! and changes of subscribers.
 
 use super::bed::Bed;
 use fairwire_service::config::table;

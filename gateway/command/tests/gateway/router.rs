@@ -177,7 +177,7 @@ impl Home {
     }
 
     /// Waits until the gateway takes in no more packets, and returns their number. Datagrams may
-    /// wait for a neighbour's address, and the gateway's counters are 10 ms old.
+    /// wait for a neighbour's address, and the gateway's counters are up to 10 ms old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -412,10 +412,11 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // Data in TCP's buffers and the buffer of 50 ms can raise `rate` above the link's.
+        // Data in TCP's buffers and in the gateway's buffer of 50 ms can raise `rate` above the
+        // link's rate.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
-        // Slow start and a busy machine change the half by up to a tenth.
+        // Each host's share is a half. Slow start and a busy machine change it by up to a tenth.
         let part = one as f64 / (one + three) as f64;
         assert!((part - 0.5).abs() < 0.1, "{part}");
         let status = home.status(config)["ways"][way].to_string();

@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A second link. `THERE` is the end at a host.
+/// The interfaces of a second link. `THERE` is the interface at each host.
 const OUTSIDE: End<'static> = End { name: "h0", index: 110 };
 const INSIDE: End<'static> = End { name: "h1", index: 111 };
 const THERE: End<'static> = End { name: "eth1", index: 110 };

@@ -43,8 +43,8 @@ fn receive(socket: &UdpSocket, is_over: &AtomicBool) -> Seen {
     seen
 }
 
-/// Sends a numbered datagram about every half millisecond. Returns the number sent, and the longest
-/// time between two.
+/// Sends a numbered datagram about every half millisecond. Returns the number of datagrams, and the
+/// longest time between two consecutive datagrams.
 fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     let (mut number, mut longest, mut last) = (0_u32, Duration::ZERO, Instant::now());
     let mut frame = [0; 200];

@@ -7,7 +7,7 @@ use std::fmt;
 /// spoofed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// The frame has all of the subscriber's names and none of another subscriber.
+    /// The frame has all of the subscriber's names and no name of another subscriber.
     #[default]
     Strict,
     /// The frame has the subscriber's Ethernet address and no name of another subscriber. For
@@ -141,8 +141,8 @@ impl AccessTable {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries` in any order, bound by [`Bind::Strict`]. Of equal keys, the lowest
-    /// class number counts.
+    /// A table of `entries` in any order, with [`Bind::Strict`]. Of equal keys, the lowest class
+    /// number counts.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
@@ -205,7 +205,7 @@ impl AccessTable {
         }
     }
 
-    /// Removes a key of `class`, which has at most one of each type.
+    /// Removes a key of `class`. A class has at most one key of each type.
     fn take_out(&mut self, key: AccessKey, class: u32) {
         self.bound[class as usize] &= !(1 << key.kind());
         let (mut free, last) = (self.slot(key.number()), self.slots.len() - 1);

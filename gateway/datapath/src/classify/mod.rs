@@ -243,7 +243,7 @@ impl Classifier {
         self.suspended.get(class as usize) == Some(&true)
     }
 
-    /// The hash of flow `key`. Flows must be defined by keys.
+    /// The hash of the flow with `key`, if this classifier's flows are defined by flow keys.
     pub fn flow(&self, key: &FlowKey) -> FlowHash {
         self.hasher.hash(key)
     }
@@ -301,7 +301,7 @@ impl Classifier {
         }
     }
 
-    /// The size on the shaped link of a frame of `bytes`, Ethernet header included.
+    /// The size of a frame on the shaped link. `bytes` is its length with the Ethernet header.
     #[inline]
     pub fn wire_bytes(&self, bytes: usize) -> u32 {
         self.framing.wire_bytes(bytes, LinkKind::Ethernet)

@@ -122,8 +122,8 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// The first range that ends in or after each bucket. One more entry, the last range, closes
-    /// the last bucket.
+    /// For each bucket, the first range that ends in or after it. An additional entry, with the
+    /// last range, closes the last bucket.
     index: Box<[u32]>,
     shift: u32,
 }

@@ -97,8 +97,8 @@ impl ControlLimit {
         self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
     }
 
-    /// True if the [control](of) packet `frame` (`bytes` on the link) may pass at `now`. Counts
-    /// such packets.
+    /// True if the [control](of) packet `frame`, with `bytes` on the link, may pass at `now`. If
+    /// so, counts the packet.
     #[cold]
     pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
         let key = self.keys.hash_one(source(frame, headers)) | 1;
@@ -148,8 +148,8 @@ fn take(taken: &mut Transmitter, bytes: u32, now: Time) {
     taken.start(bytes, now);
 }
 
-/// The identity of a source: its Ethernet address, outer VLAN and address, and the type or protocol
-/// of its packet.
+/// The identity of a source: its Ethernet address, outer VLAN and IP address, and its packet's IP
+/// protocol or EtherType.
 fn source<'a>(frame: &'a [u8], headers: &Headers) -> (&'a [u8], u16, &'a [u8], u16) {
     let part = |from: usize, bytes: usize| frame.get(from..from + bytes).unwrap_or_default();
     let mac = if headers.has_ethernet { part(6, 6) } else { &[] };
@@ -189,8 +189,7 @@ const NOT_TO_BE_SENT_ON: u8 = 1;
 enum Kind {
     /// A router or a bridge that sends to its neighbours.
     Router,
-    /// Any host that sends to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of
-    /// PPPoE.
+    /// Any host that sends to its neighbours: ARP, neighbour discovery, IGMP, MLD, PPPoE discovery.
     Host,
     /// Any host in the world, for packets that a router forwards: BFD over several hops, and DHCP.
     SentOn,

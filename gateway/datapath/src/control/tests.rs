@@ -70,7 +70,7 @@ fn control_packets_are_recognized_and_imitations_are_not() {
     }
 }
 
-/// Returns the passing frames of each router, and the passing bytes of the flood.
+/// Returns the number of frames of each router that pass, and the bytes of the flood that pass.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));

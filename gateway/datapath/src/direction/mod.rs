@@ -174,8 +174,8 @@ impl Direction {
         !not_ip.takes(bytes, is_control(frame, headers), self.books.now)
     }
 
-    /// Counts the loss of a frame that forges the name of the subscriber `class`, who is charged
-    /// nothing.
+    /// Counts the loss of a frame that forges the name of the subscriber `class`. The subscriber's
+    /// counts do not change.
     #[cold]
     fn lose_spoofed(&mut self, frame: &[u8], class: u32, kind: LinkKind) {
         self.books.totals.packets_in += 1;
@@ -330,8 +330,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a packet, not a super-packet, that arrived at `arrived`. `facts` are the packet's,
-    /// except for the length.
+    /// Takes in one packet that arrived at `arrived`, never a super-packet. `facts` describe the
+    /// packet, except for its length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);

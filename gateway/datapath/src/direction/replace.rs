@@ -35,7 +35,7 @@ struct Store {
     names: Vec<u32>,
 }
 
-/// The sizes of a direction that a replacement depends on.
+/// The sizes on which the replacement of a direction depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// The size of the direction's pool.
@@ -107,7 +107,7 @@ impl Direction {
 
     /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
     ///
-    /// If the frames inside do not fit a smaller pool, the old pool stays.
+    /// If the direction's frames do not fit into a smaller new pool, the old pool stays.
     pub fn replace(
         &mut self,
         replacement: Replacement,
@@ -154,8 +154,8 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// Gives `class` its terms in `fresh` at `now`, like [`fairwire_core::Control::retune_class`].
-    /// False if this is impossible.
+    /// From `now` on, gives `class` the terms that it has in `fresh`, like
+    /// [`fairwire_core::Control::retune_class`]. Returns false if this is impossible.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -187,8 +187,8 @@ impl Direction {
         old
     }
 
-    /// Moves all packets inside to `store`, which has enough room. Returns the old store, in which
-    /// `names` holds each frame's new name.
+    /// Moves all packets of this direction to `store`, which has enough room. Returns the old
+    /// store, in which `names` holds each frame's new name.
     fn replace_store(&mut self, mut store: Store) -> Store {
         std::mem::swap(&mut store.pool, &mut self.books.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);

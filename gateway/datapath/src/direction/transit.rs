@@ -1,7 +1,8 @@
-//! Moves the packets inside a direction to another process, or takes in packets from one.
+//! Moves the packets inside a direction to another process, or takes in packets from another
+//! process.
 //!
 //! A waiting frame gets its original codepoint back, by which the other process classifies it. The
-//! frame keeps congestion marks that it got inside.
+//! frame keeps congestion marks that it got in the gateway.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -43,7 +44,8 @@ impl TakenOut {
 }
 
 impl Direction {
-    /// Takes out all packets inside. The packet in transmission then waits only for the port.
+    /// Takes out all packets of this direction. The packet in transmission then waits only for the
+    /// port.
     pub fn take_out(&mut self) -> TakenOut {
         self.departures.end_sending();
         let through = std::iter::from_fn(|| self.departures.pop()).collect();

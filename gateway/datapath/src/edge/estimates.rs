@@ -90,8 +90,8 @@ impl ClassView {
 }
 
 impl EstimatesView {
-    /// Requests to increase the target minus requests to decrease it, at most one per packet of
-    /// `class`, since the start.
+    /// Requests to increase the target minus requests to decrease it, since the start. Each packet
+    /// of `class` causes at most one request.
     pub fn votes(&self, class: u32) -> i64 {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
@@ -116,7 +116,7 @@ impl Targets {
         Targets { of_class: (0..classes).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect() }
     }
 
-    /// Shows other threads the target of each class from `target_of`.
+    /// Shows other threads the target of each class, which `target_of` returns.
     pub fn show(&self, mut target_of: impl FnMut(u32) -> Option<f64>) {
         for (class, place) in (0..).zip(&self.of_class) {
             place.store(target_of(class).unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);
@@ -162,7 +162,7 @@ mod tests {
             estimates.observe(&facts(1, GREEN, Ecn::Ce));
             estimates.observe(&facts(2, GREEN, Ecn::Ect0));
         }
-        // Nine of ten marks vote: the first estimate is 0.01.
+        // The first of ten marks requests no change, because the estimate is then only 0.01.
         assert_eq!((seen.votes(1), seen.votes(2)), (-9, 10));
         assert!(seen.estimate(1) > 0.3 && seen.estimate(2) == 0.0, "{}", seen.estimate(1));
     }

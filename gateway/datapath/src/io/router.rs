@@ -44,8 +44,8 @@ pub struct Passage {
     pub inside: String,
     /// The interface towards the rest of the world.
     pub outside: String,
-    /// The number among the gateway's passages, below 64. The passages of an inside interface
-    /// differ in the last 2 bits.
+    /// This passage's number in the gateway, below 64. Passages of one inside interface differ only
+    /// in the last 2 bits.
     pub number: u8,
     /// The bytes that `outside` adds to each packet if it is a tunnel, else 0.
     pub added_bytes: u16,
@@ -70,7 +70,7 @@ struct RouterPort {
     diversion: Option<Diversion>,
     tap: Tun,
     /// The address of the passage's TAP device for downloads. Inside the gateway, uploads have this
-    /// destination address, downloads this source address.
+    /// destination address, and downloads have this source address.
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
@@ -80,7 +80,7 @@ struct RouterPort {
 
 /// The interval of the diversion's checks.
 const LOOK: Duration = Duration::from_ms(500);
-/// Bytes that our devices' names take from the inside interface's name, at most.
+/// The maximum number of bytes that our devices' names take from the inside interface's name.
 const MAX_OF_NAME: usize = 10;
 /// The bit that marks forwarded packets from the outside until the egress chain takes them.
 /// Passages through a tunnel use lower bits.
@@ -336,7 +336,7 @@ pub enum End {
 }
 
 /// The port at one end of all passages of a gateway. A passage whose inside interface is missing or
-/// was recreated recovers automatically; others continue.
+/// was recreated recovers automatically. The other passages continue.
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,
@@ -398,7 +398,8 @@ impl RouterEnd {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
             let Some(open) = port else { continue };
-            // An interface of another kind needs other devices at both ends.
+            // An interface of the other type (with or without Ethernet) needs new devices at both
+            // ends.
             if passage.find(&passage.inside).is_ok_and(|about| about.is_ethernet != open.is_ethernet) {
                 close(port, &mut self.past);
             }

@@ -64,7 +64,7 @@ struct Bucket {
     frames: u32,
 }
 
-/// A frame's holder: a thread, and the number of its parcel.
+/// The holder of a frame: a thread, and the number of the frame's parcel.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     at: usize,
@@ -123,20 +123,20 @@ struct Parcel {
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
-/// Parcels of a thread. While all are in flight, the thread gets no more frames.
+/// The number of parcels per thread. While all are in flight, the thread gets no more frames.
 const PARCELS: usize = 256;
-/// A thread with more frames in flight falls behind.
+/// A thread with more than this number of frames in flight falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
-/// A thread with fewer frames in flight has room for another bucket.
+/// A thread with fewer than this number of frames in flight has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
 /// From this mean number of frames per batch on, the deciding thread cannot keep up.
 const MANY: usize = 24;
-/// With fewer frames per batch, a thread is not worth waking.
+/// With fewer than this number of frames per batch, a thread is not worth waking.
 const FEW: usize = 8;
 /// The number of frames after which buckets may change threads again.
 const BALANCED: usize = 512;
-/// Buckets change threads until together they have sent this many of the last `BALANCED` frames.
-/// The last bucket may exceed the number.
+/// No further bucket changes threads once the changed buckets account for this many of the last
+/// `BALANCED` frames. The last changed bucket may exceed this number.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// A thread that finishes no parcel for this time is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -154,8 +154,8 @@ impl Senders {
 
     /// Checks at `now` that all threads make progress. Call it many times a second.
     pub fn watch(&mut self, now: Time) {
-        // If this thread was paused, the others may have been too. So their time to finish a parcel
-        // restarts.
+        // If this thread was paused, the others may have been too. So the time in which they must
+        // finish a parcel restarts.
         let was_away = now.since(self.watched) >= STALLED;
         self.watched = now;
         for lane in &mut self.lanes {
@@ -329,7 +329,8 @@ fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Do
 }
 
 impl<P: Port> SharedPort<P> {
-    /// Wraps `port`, number `side` of two. `senders`, if any, send some of its frames.
+    /// Wraps `port`, which is number `side` of two ports. If there are `senders`, they send some of
+    /// its frames.
     pub fn new(port: P, side: usize, senders: Option<Rc<RefCell<Senders>>>) -> Self {
         let (buckets, balance) = (vec![Bucket::default(); BUCKETS].into(), Balance::default());
         let mut shared = SharedPort { port, side, senders, is_handed_out: false, buckets, balance };

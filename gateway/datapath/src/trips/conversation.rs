@@ -96,10 +96,10 @@ pub(super) enum Sent {
     Again(u32),
 }
 
-/// The longest wait in the gateway. A segment that waits longer counts as dropped, so another may
-/// be timed.
+/// A segment that waits longer than this in the gateway counts as dropped, so another may be timed.
 const MAX_WAIT_US: u32 = 1_000_000;
-/// The longest trip that counts: several times any real one, even over satellites and full buffers.
+/// The longest trip that counts. It is several times longer than any real trip, even over
+/// satellites and full buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
 /// The longest trip that counts for a segment without payload. The trip ends with data that the
 /// segment released.
@@ -145,7 +145,8 @@ impl Conversation {
         spin
     }
 
-    /// The trip of `way` that ends with `segment`, which arrives from the other direction at `now`.
+    /// The trip of direction `way` that ends when `segment` of the other direction arrives at
+    /// `now`.
     #[inline]
     pub(super) fn answered(&mut self, way: usize, segment: &Segment, now: Time) -> Option<Answered> {
         let now = us(now);

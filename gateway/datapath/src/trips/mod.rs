@@ -15,10 +15,11 @@
 //! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
 //! and does not count.
 //!
-//! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For uploads
-//! these are the trips above. In a download the inside sends only acknowledgements. A trip then
-//! lasts from the first acknowledgement with a new timestamp to the data that echoes the timestamp.
-//! Such a trip is too long if the sender has no data for a while, so only the listener gets it.
+//! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For uploads,
+//! these are the trips described above. In a download, the inside sends only acknowledgements. A
+//! trip then lasts from the first acknowledgement with a new timestamp to the data that echoes the
+//! timestamp. Such a trip is too long if the sender has no data for a while, so only the listener
+//! gets it.
 //!
 //! Each trip comes with a [lower bound](RoundTrip::least). Let P be the packet that arrived just
 //! before the answer. The other end sent P before it received the timed segment. Packets stay in
@@ -53,8 +54,8 @@ pub struct Trips {
     listener: Option<Listener>,
 }
 
-/// Receives round trips over the outside, each with the time of its answer. If the channel is full,
-/// trips are dropped.
+/// Receives round trips over the outside line, each with the time of its answer. If the channel is
+/// full, trips are dropped.
 pub type Listener = SyncSender<(RoundTrip, Time)>;
 
 /// Round trips and retransmissions of one direction.
@@ -122,7 +123,7 @@ impl Trips {
         TripsOf { trips: self, way }
     }
 
-    /// Sets the `listener`, which receives the round trips over the outside.
+    /// Sets the `listener`, which receives the round trips over the outside line.
     pub fn listen(&mut self, listener: Option<Listener>) {
         self.listener = listener;
     }

@@ -51,14 +51,14 @@ enum Edge {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The round trip of the other direction that the packet ends.
+    /// The round trip that the packet ends. The trip belongs to the other direction.
     pub trip: Option<Duration>,
     /// The number under which the packet is timed.
     pub number: Option<u8>,
 }
 
-/// Consistent trips in a row before a trip counts. If ends randomize the bit, half of the packets
-/// are edges, and hardly any conversation reaches this number.
+/// The number of consistent trips in a row that must precede a counted trip. If ends randomize the
+/// bit, half of the packets are edges, and hardly any conversation reaches this number.
 const SURE: u8 = 4;
 const MAX_TRIP_US: u32 = 10_000_000;
 

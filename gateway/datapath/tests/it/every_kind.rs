@@ -110,7 +110,7 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The burst of frames that are not IP and a last packet take less than 1 %.
+/// The burst of frames that are not IP and one last packet together add less than 1 %.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]

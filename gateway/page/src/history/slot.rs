@@ -3,7 +3,7 @@
 use fairwire_control::snapshot::{CountsSnapshot, Snapshot, SojournHistogram, TotalsSnapshot};
 use std::collections::BTreeMap;
 
-/// The most classes named in a slot, which are those with the most traffic.
+/// The maximum number of classes named in a slot. Those with the most traffic are named.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
 /// The maximum number of classes with sums in a slot. A second adds at most 32 classes, so a minute

@@ -35,7 +35,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-/// The most bytes of a request's head: the smallest limit that hyper accepts.
+/// The maximum length of a request's head, in bytes: the smallest limit that hyper accepts.
 const MAX_HEAD_BYTES: usize = 8 << 10;
 const HEAD: Duration = Duration::from_secs(2);
 /// The time limit of a connection. A stream may last longer, but ends if its reader takes no data

@@ -75,7 +75,7 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Two downloads at three quarters of [`BPS`] each, and an upload at a tenth.
+/// Two downloads at three quarters of [`BPS`] each, and an upload at a tenth of [`BPS`].
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
@@ -114,7 +114,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue is 20 packets × 1 ms = 20 ms. The bound adds 1 ms and a bucket's width.
+    // A full queue is 20 packets × 1 ms = 20 ms. The tolerance is 1 ms plus a bucket's width.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -344,7 +344,7 @@ fn the_sojourn_is_a_histogram_since_the_start() {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
     let count = sample("_count", "");
-    // A packet counts once its transmission begins, so one more may count.
+    // A packet is counted when its transmission begins, so the count may be higher by one.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
     // The queue is mostly full: 20 packets × 1 ms.

@@ -143,8 +143,8 @@ impl Contestant {
         Ok(())
     }
 
-    /// Carries frames until `watch.is_over`. If the kernel is the contestant, it returns at once.
-    /// The calling thread must be in the gateway's network namespace.
+    /// Carries frames until `watch.is_over`. Returns at once if the kernel is the contestant. The
+    /// calling thread must be in the gateway's network namespace.
     pub(crate) fn run(&self, watch: &Watch) -> Result<(), Failure> {
         if let Kind::Bottleneck { keys } = self.kind {
             pin(Core::Gateway);

@@ -23,7 +23,7 @@ pub type Failure = Box<dyn std::error::Error>;
 /// Measures the gateway's frames and bits per second, delay and CPU time, compared with the
 /// kernel's routing. Must run as root.
 ///
-/// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
+/// Exit codes: 0 done; 1 something broke; 2 a bad argument; 3 a broken promise, only with --check.
 #[derive(Parser)]
 #[command(name = "forwarding")]
 struct Options {

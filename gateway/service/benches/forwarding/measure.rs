@@ -17,17 +17,17 @@ use std::thread;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Frames per second at saturation, of 64 bytes each.
+    /// The rate of frames of 64 bytes at saturation, in frames per second.
     Small,
-    /// Frames per second at saturation, of 1518 bytes each.
+    /// The rate of frames of 1518 bytes at saturation, in frames per second.
     Large,
     /// Bits of TCP payload per second.
     Tcp,
     /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
     /// percentile.
     Idle,
-    /// CPU time per frame at [`FIXED_RATE`], in nanoseconds: of our thread or the kernel's
-    /// processor.
+    /// CPU time per frame at [`FIXED_RATE`], in nanoseconds: that of our thread, or that of the
+    /// kernel's processor.
     Cpu,
 }
 
@@ -40,8 +40,8 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// CPU time needs a separate processor, since the kernel's work is otherwise counted for other
-    /// threads.
+    /// CPU time is measured only on a separate processor, since the kernel's work is otherwise
+    /// counted for other threads.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),

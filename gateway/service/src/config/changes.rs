@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The differences between a configuration and the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// One readable line for each change. Of many classes only the first are named.
+    /// One readable line for each change. If many classes changed, only the first few are named.
     pub lines: Vec<String>,
     /// Changed keys that cannot change while the gateway runs.
     pub needs_restart: Vec<String>,
@@ -57,14 +57,14 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // A class with another number counts in `others`, since a discipline knows classes by their
+        // A changed class number makes `others` true, since a discipline knows classes by their
         // numbers.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
 
-    /// For each class number, the number in `next` of the class of the same name. If that class is
-    /// gone, [`UNCLAIMED`]. A number vacant in both configurations stays.
+    /// For each class number, the number in `next` of the class with the same name, or
+    /// [`UNCLAIMED`] if that class is gone. A number that is vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
             |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();

@@ -52,8 +52,8 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// The link-layer keys of an upload that must agree with the subscriber's. On a router, at most the
-/// Ethernet address is left, since the kernel has already stripped VLAN tags and PPPoE sessions.
+/// Which link-layer keys of an uploaded packet must equal the subscriber's. On a router, at most
+/// the Ethernet address is left, because the kernel has stripped VLAN tags and PPPoE sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {
@@ -84,7 +84,8 @@ impl Overlaps {
         // A prefix sorts before the prefixes that it contains.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut overlaps = Overlaps::default();
-        // The previous prefix, preceded by the prefixes that contain it, shortest first.
+        // The prefixes that contain the previous prefix, shortest first, and then the previous
+        // prefix itself.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
             while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {

@@ -245,8 +245,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The description of a tree of the classes `listed`. Each entry of `hosts` adds a leaf for
-    /// hosts below the class of that number.
+    /// The description of a tree of the classes `listed`. Each class number in `hosts` adds a leaf
+    /// for hosts below that class.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -282,8 +282,8 @@ impl<'a> DisciplinePlan<'a> {
         classful::Spec { class: Some(classes), default: Some(default), ..typed }
     }
 
-    /// The checked tree, and the plans of its leaves: a few numbers each, so thousands fit in
-    /// memory.
+    /// The checked tree, and the plans of its leaves. A plan is a few numbers, so thousands of
+    /// plans fit in memory.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let (site, listed) = (self.site(), self.listed());
         let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
@@ -336,8 +336,9 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The index in [`Leaves::prepared`] of the leaf's discipline. From the leaf upwards, the first
-    /// class that names a discipline decides; otherwise the direction's (index 0) applies.
+    /// The index in [`Leaves::prepared`] of the leaf's discipline. The first class that names a
+    /// discipline, from the leaf upwards, decides. If none does, the direction's discipline (index
+    /// 0) applies.
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -358,14 +359,15 @@ const HOSTS: usize = 256;
 /// A placeholder for a leaf's buffer when the tree is checked: equal shares of the buffer for
 /// thousands of leaves would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
-/// The most leaves built before the first packet, so that nothing is allocated later. If there are
-/// more, each is built by its first packet, since few are busy at a time.
+/// If there are at most this many leaves, all are built before the first packet, so that nothing is
+/// allocated later. Otherwise each leaf is built by its first packet, since few leaves are busy at
+/// a time.
 const MADE_AT_ONCE: usize = 1024;
 /// The maximum total room, in packets, of leaves that are built before the first packet. This room
 /// takes 16 MB of memory, but only once it is used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// The most empty leaves kept, if leaves are built by their first packets. With `fq-codel` they
-/// take 3 MB.
+/// If leaves are built by their first packets, at most this many empty leaves are kept. With
+/// `fq-codel` they take 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
 #[derive(Clone, Copy)]
@@ -444,8 +446,8 @@ fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
 }
 
 /// The pool of all leaves, with room for `frames` packets and twice the bytes of the link's buffer.
-/// A leaf may hold at most as much as the pool has free: half of the pool, if no other leaf is
-/// busy.
+/// A leaf may hold at most as much as the pool has free. So a leaf that is busy alone may hold half
+/// of the pool.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }

@@ -52,7 +52,8 @@ pub struct ShapingExplanation {
     pub rate_bps: u64,
     /// The discipline, by its name in the catalogue.
     pub discipline: &'static str,
-    /// With `classful`: the discipline, as given, of leaves that name no discipline.
+    /// With `classful`: the discipline of leaves that name no discipline, as written in the
+    /// configuration.
     pub leaf: Option<String>,
     /// The definition of a flow.
     pub flows: String,
@@ -64,9 +65,9 @@ pub struct ShapingExplanation {
     pub buffer_packets: f64,
     /// The time in which the link sends a full buffer, seconds.
     pub buffer_s: f64,
-    /// The rate of non-IP packets, which bypass the discipline, bit/s.
+    /// The highest rate at which non-IP packets bypass the discipline, bit/s.
     pub not_ip_bps: u64,
-    /// The rate of network control packets, which bypass the discipline, bit/s.
+    /// The highest rate at which network control packets bypass the discipline, bit/s.
     pub control_bps: u64,
     /// Bytes that a full packet, an Ethernet frame of 1514 B, takes on the link.
     pub packet_bytes: u32,

@@ -112,14 +112,15 @@ const MAX_BYTES: u64 = 4 << 20;
 /// The least length of a token, since a shorter one can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
 const MAX_TOKEN_BYTES: u64 = 4096;
-/// The lost time that a link may make up for. A busy machine may wake the thread this late.
+/// A link may make up for at most this much lost time. A busy machine may wake the thread this
+/// late.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The default time between two wakings while packets wait. HTB and CAKE also let a link send for
 /// about this time at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
-/// The least number of hosts known to a discipline that shares between hosts, even if fewer flows
-/// are counted.
+/// A discipline that shares between hosts can know at least this number of hosts, even if fewer
+/// flows are counted.
 const MIN_HOSTS: usize = 1024;
 impl Config {
     /// Reads the configuration at `path` and its subscriber file.
@@ -316,8 +317,8 @@ impl Config {
         self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
-    /// The plan of both directions. `forward` is the download: from the outside, which is the left
-    /// end of a wire, to the inside.
+    /// The plan of both directions. `forward` is the download, from the outside to the inside. The
+    /// outside is the left end of a wire.
     pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) =
             (self.direction(Way::Download, context)?, self.direction(Way::Upload, context)?);
@@ -486,7 +487,7 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The maximum bytes of a pool sized for floods of short packets, if all its frames were long.
+/// The most bytes that a pool sized for floods of short packets would take if all frames were long.
 /// Short frames take an eighth of this memory.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
@@ -495,8 +496,8 @@ fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of a discipline that neither direction uses. The name of this discipline, or
-/// of a direction's discipline, is probably wrong.
+/// Refuses parameters of a discipline that neither direction uses. Probably the name of this
+/// discipline or of a direction's discipline is wrong.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],

@@ -21,13 +21,12 @@ pub struct OtherDiscipline {
 
 impl Config {
     /// Builds the discipline `name` as if `way` used it, with the link, buffer, classes and
-    /// parameters of this configuration. `None` if the direction is not shaped.
+    /// parameters of this configuration. Returns `None` if the direction is not shaped.
     ///
-    /// A discipline that does not support these classes gets none. A discipline without guarantees
-    /// and ceilings gets only the weights.
+    /// A discipline that does not support these classes gets none. A discipline that supports
+    /// neither guarantees nor ceilings gets only the weights.
     ///
-    /// # Errors
-    /// There is no such discipline, or it cannot work on this link.
+    /// # Errors There is no such discipline, or it cannot work on this link.
     pub fn other_discipline(
         &self,
         way: Way,

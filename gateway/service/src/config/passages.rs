@@ -4,8 +4,8 @@ use super::spec::{OnFailure, Spec};
 use super::wire::TunnelSpec;
 use fairwire_datapath::io::router::{Failing, Passage};
 
-/// The name of a router's first nftables table. The names of its other tables add `/`, which no
-/// name of a gateway or an interface contains.
+/// The name of a router's first nftables table. The router's other tables append `/` and more to
+/// this name. No name of a gateway or an interface contains `/`.
 pub(crate) fn table_of(spec: &Spec) -> String {
     format!("fairwire-{}", spec.name)
 }

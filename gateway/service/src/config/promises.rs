@@ -85,7 +85,8 @@ fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<
     Ok(())
 }
 
-/// If the burst of class `number` is invalid: the burst, the reason, and the allowed values.
+/// If the burst of class `number` is invalid, returns the burst, the reason, and the allowed
+/// values.
 pub(super) fn burst_fault(
     book: &ClassBook,
     number: u32,

@@ -44,8 +44,9 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 }
 
 impl Config {
-    /// Replaces the rows `before` by `after`. A subscriber only in `before` is removed; one only in
-    /// `after` is new. `None` if there is a fault, or all files must be read again.
+    /// Replaces the rows `before` by `after`. A subscriber only in `before` is removed; a
+    /// subscriber only in `after` is new. `None` if there is a fault, or if all files must be read
+    /// again.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -167,9 +168,9 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// For each direction, true if the class gets new terms: if `are_others` is true and the
-    /// direction is shaped. `None` if the bounds are at fault, or a discipline does not support new
-    /// terms.
+    /// For each direction, returns whether the class gets new terms. It does if `are_others` is
+    /// true and the direction is shaped. Returns `None` if the bounds are at fault, or if a
+    /// discipline does not support new terms.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))
@@ -364,7 +365,7 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // The leaf of a removed subscriber stays until another takes it.
+                // The leaf of a removed subscriber stays until another subscriber takes the leaf.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

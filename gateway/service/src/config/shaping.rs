@@ -39,9 +39,9 @@ pub struct Shaping {
     pub dscp: DscpChoice,
     /// How many bytes a frame counts as.
     pub framing: Framing,
-    /// The rate at which non-IP packets bypass the discipline.
+    /// The highest rate at which non-IP packets bypass the discipline.
     pub not_ip: Rate,
-    /// The rate at which network control packets bypass the discipline.
+    /// The highest rate at which network control packets bypass the discipline.
     pub control: Rate,
     /// Were parameters given with the discipline's name?
     pub has_own: bool,
@@ -302,7 +302,8 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
-/// The definition of a flow, and whether the conversations of a flow share it equally.
+/// The definition of a flow, and whether a flow's share is divided equally among the flow's
+/// conversations.
 struct Flows {
     kind: FlowKind,
     within: bool,

@@ -20,7 +20,7 @@ pub struct User {
 
 /// The user that the package creates for gateways.
 const DEFAULT: &str = "fairwire";
-/// The user without rights, in case there is no [`DEFAULT`]: Linux's default of
+/// The ID of the user without rights, used if there is no [`DEFAULT`]: the default value of Linux's
 /// `/proc/sys/kernel/overflowuid`.
 const OVERFLOW: u32 = 65534;
 
@@ -76,23 +76,32 @@ impl User {
     /// True if the user may read the file at `path`, by the modes of the file and of the folders
     /// above. False if the modes cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
+        self.may(path, 4)
+    }
+
+    /// True if the user may create TUN and TAP devices, once it has CAP_NET_ADMIN.
+    pub fn may_open_tun(&self) -> bool {
+        self.may(Path::new("/dev/net/tun"), 4 | 2)
+    }
+
+    fn may(&self, path: &Path, rights: u32) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
         // For a symbolic link, the modes of its target count.
         let Ok(path) = path.canonicalize() else { return false };
         let mut folders = path.ancestors().skip(1);
-        let seen = |path: &Path, bit| std::fs::metadata(path).is_ok_and(|about| self.has(&about, bit));
-        folders.all(|folder| seen(folder, 1)) && seen(&path, 4)
+        let has = |path: &Path, rights| std::fs::metadata(path).is_ok_and(|about| self.has(&about, rights));
+        folders.all(|folder| has(folder, 1)) && has(&path, rights)
     }
 
-    /// Does the user have the right `bit` (4 to read, 1 to search) to the file described by
+    /// Does the user have all `rights` (4 to read, 2 to write, 1 to search) to the file described by
     /// `about`?
-    fn has(&self, about: &Metadata, bit: u32) -> bool {
+    fn has(&self, about: &Metadata, rights: u32) -> bool {
         let shift = match () {
             () if about.uid() == self.uid => 6,
             () if about.gid() == self.gid => 3,
             () => 0,
         };
-        about.mode() >> shift & bit != 0
+        about.mode() >> shift & rights == rights
     }
 }
 
@@ -139,5 +148,10 @@ mod tests {
         assert_eq!(with(0o755, 0o755, 0o640), (true, false));
         assert_eq!(with(0o755, 0o755, 0o044), (false, true), "the owner is judged as the owner");
         assert!(!other.may_read(Path::new("/no/such/file")));
+        let of_mode = |mode| {
+            set(&file, mode);
+            other.may(&file, 4 | 2)
+        };
+        assert_eq!([0o666, 0o664, 0o660].map(of_mode), [true, false, false]);
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// The interval between reports. Five reports a second for four classes take 4.6 kbit/s: a
 /// thousandth of 5 Mbit/s.
 const EVERY: Duration = Duration::from_ms(200);
-/// The time for which a report is valid, so the next four may be lost.
+/// The time for which a report is valid, so up to four reports in a row may be lost.
 const HOLDS: Duration = Duration::from_secs(1);
 /// The most datagrams read in a turn. An idle thread has 20 turns a second, and an edge sends five
 /// reports a second.
@@ -232,14 +232,15 @@ struct Ingress {
     socket: UdpSocket,
     key: Key,
     freshness: Freshness,
-    /// The class numbers by hashes of names, valid in the configuration `of`.
+    /// The class numbers in the configuration `of`, by the hash of the class's name.
     classes: BTreeMap<ClassId, u32>,
     of: Option<Arc<Config>>,
     received: u64,
     refused: [u64; Refusal::ALL.len()],
     heard_at: Option<Time>,
     is_silent: bool,
-    /// The time of the last log line about refused reports, and their number then.
+    /// The time of the last log line about refused reports, and the number of refused reports at
+    /// that time.
     complained: Option<(Time, u64)>,
     /// Were unknown classes logged since the classes last changed?
     named_others: bool,

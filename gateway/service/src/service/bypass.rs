@@ -28,8 +28,8 @@ const MAX_PACKET: u64 = 1538;
 pub(super) struct Bypass {
     look_at: Time,
     last: Option<Look>,
-    /// The last time, by direction, at which traffic bypassed the gateway. `None` once the end is
-    /// reported.
+    /// For each direction, the last time at which traffic bypassed the gateway. `None` once the end
+    /// of the bypass is reported.
     reported: [Option<Time>; 2],
 }
 
@@ -54,8 +54,8 @@ impl Bypass {
             return;
         }
         self.look_at = now + LOOK;
-        // The gateway's counters are read last, so a packet between the readings counts only as the
-        // gateway's.
+        // The gateway's counters are read last, so a packet that passes between the readings is
+        // counted only as the gateway's.
         let seen = counted(an_inside(wire)).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         // On a router only the outside counts, since the router also sends its own packets to the
@@ -105,8 +105,8 @@ impl Bypass {
     }
 }
 
-/// The traffic of each direction that crossed an interface but not the gateway between two looks,
-/// bit/s; 0 if negligible.
+/// For each direction, the rate of traffic that bypassed the gateway between two looks, bit/s; 0 if
+/// negligible.
 fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
     let seconds = after.at.since(before.at).secs();
     Way::ALL.map(|way| {

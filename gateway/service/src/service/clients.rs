@@ -29,8 +29,8 @@ const MAX_UNREAD: usize = 32 << 20;
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// The most reads from a client, of 4 KiB each, to find further reload requests. One reload answers
-/// all requests found.
+/// At most this many reads of 4 KiB are made from a client, to find further reload requests. One
+/// reload answers all requests found.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \

@@ -150,7 +150,7 @@ impl Control<'_> {
         clients
     }
 
-    /// Serves clients while packets still leave. Changes are refused.
+    /// Serves clients at shutdown, until the last packets have left. Refuses changes.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
             let is_last = is_over();

@@ -25,7 +25,7 @@ pub(crate) enum Command {
     /// Replace both directions.
     Replace(Box<Replace>),
     /// Apply these changes, which keep the class numbers. The answer returns unused memory, or an
-    /// error after which only terms may have changed.
+    /// error. On an error, only terms may have changed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
     /// Make a direction's rate follow this schedule from this time on.
     SetRate(Way, RateLaw, Time),
@@ -145,7 +145,7 @@ pub(super) struct Moments {
 
 /// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The interval between polls for commands during [`MOMENT`] after a change of classes, which
+/// The interval between polls for commands during [`MOMENT`] after a change of classes, since
 /// further changes may follow.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
@@ -187,7 +187,7 @@ impl Engine {
         Next::CallAt(self.at.observed.min(now + look))
     }
 
-    /// Takes in no further packet, while the waiting packets leave at their rate. Returns
+    /// Takes in no further packet, while the waiting packets leave at the link's rate. Returns
     /// [`Next::Stop`] once they have left, or after `patience`.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;

@@ -57,8 +57,8 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// True if the reloaded `config` has the same settings, so that this can continue. Forgets the
-    /// rates applied and shown before, since the reload has applied the file's rates.
+    /// True if the reloaded `config` has the same settings, so that this object can be kept.
+    /// Forgets the rates applied and shown before, since the reload has applied the file's rates.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

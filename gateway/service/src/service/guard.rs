@@ -48,8 +48,8 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// The interface's present index. The interface may have been renamed, or replaced by a new one
-    /// of its name.
+    /// The interface's present index. The interface may have been renamed, or replaced by a new
+    /// interface with the same name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {

@@ -81,7 +81,7 @@ impl Guarding {
         self.pipes.take()
     }
 
-    /// Waits for the end of a guard that knows of the gateway's end.
+    /// Waits until the guard has ended. The guard must already know that the gateway ends.
     pub(super) fn see_out(mut self) {
         if let Some(child) = &mut self.child {
             let _ = child.wait();

@@ -1,5 +1,5 @@
-//! Reports when a direction has been full, or a class at its ceiling, for a minute, and when the
-//! state is over.
+//! Reports that a direction was full for a minute, or that a class was at its ceiling for a minute.
+//! Also reports when either ends.
 //!
 //! Either state is normal for moments. The snapshot counts subscribers at their ceilings. They are
 //! not reported, since a download of a minute is normal.
@@ -10,7 +10,7 @@ use fairwire_wire::Way;
 use std::collections::BTreeMap;
 
 const LOOK: Duration = Duration::from_secs(5);
-/// The time for which a state, or its absence, must last to be reported.
+/// A state, or the absence of a state, is reported once it has lasted this long.
 const SPELL: Duration = Duration::from_secs(60);
 /// A direction is considered full from this fraction of its rate.
 const FULL: f64 = 0.98;
@@ -42,7 +42,7 @@ impl Default for Spell {
 
 impl Spell {
     /// Records whether the state holds at `now`. Returns `Some(None)` when its beginning should be
-    /// reported, and `Some(Some(duration))` when its end should.
+    /// reported, and `Some(Some(duration))` when its end should be reported.
     fn look(&mut self, is_on: bool, now: Time) -> Option<Option<Duration>> {
         if is_on != self.is_on {
             (self.is_on, self.since) = (is_on, now);

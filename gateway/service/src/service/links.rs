@@ -179,13 +179,13 @@ pub(super) struct Links {
     socket: OwnedFd,
     /// The interfaces, the inside ones first.
     watched: Vec<Watched>,
-    /// All inside interfaces as one, which is up if any of them is.
+    /// The state of all inside interfaces together: up if any of them is up.
     inside: Arc<LinkView>,
 }
 
 /// The interval at which the thread checks whether the gateway ends.
 const PAUSE: Duration = Duration::from_ms(200);
-/// The interval of querying the kernel, in case a message was lost.
+/// The interval between queries of the kernel, in case a message was lost.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {

@@ -166,8 +166,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// True if no process answers for the only gateway, so there is nothing to take over. A normal
-/// start then replaces a guard's bridge or reopens a closed link.
+/// True if no process answers at the socket of the only gateway, so there is nothing to take over.
+/// A normal start then replaces a guard's bridge or reopens a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -263,7 +263,7 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
 }
 
 /// The user that the gateways become. If none is configured and this process may not change its
-/// user, as for root in many containers, it keeps its user and logs this.
+/// user, it keeps its user and logs this. In many containers, root may not change its user.
 fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     let Some(user) = together::user(configs)? else { return Ok(None) };
     let is_configured = configs.iter().any(|config| config.spec().safety.user.is_some());

@@ -52,7 +52,8 @@ impl Notifier {
         (0..count).map(|place| Reporter { notifier: self.clone(), place }).collect()
     }
 
-    /// Reports ready while the gateways still wait, so other services can start.
+    /// Reports that the process is ready although the gateways still wait, so other services can
+    /// start.
     pub(super) fn waiting(&self, status: &str) {
         self.say(&format!("READY=1\nSTATUS={status}"));
     }

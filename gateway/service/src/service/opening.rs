@@ -17,7 +17,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An open interface. An existing device is locked; a device of our own needs no lock.
+/// An open interface. An existing device is locked; a device that the gateway created needs no
+/// lock.
 pub(super) struct OpenInterface {
     pub port: AnyPort,
     pub lock: Option<DeviceLock>,
@@ -96,7 +97,8 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
 /// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Locks the interface `name`. Returns `None` if it is missing: opening it reports this.
+/// Locks the interface `name`. Returns `None` if the interface is missing; the attempt to open it
+/// then reports this.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;

@@ -15,9 +15,9 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks: the one that systemd created for this process
-/// (`RUNTIME_DIRECTORY`), if any. Otherwise `XDG_RUNTIME_DIR`, if set and the process is not root,
-/// or else `/run/fairwire`.
+/// The folder of sockets and locks. If systemd created one for this process, `RUNTIME_DIRECTORY`
+/// names it. Otherwise it is `XDG_RUNTIME_DIR`, or `/run/fairwire` if that is not set or the
+/// process is root.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -30,8 +30,8 @@ pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway of the configuration at `path`. The file's other keys are not
-/// checked, since a gateway takes requests while the file is being changed.
+/// The control socket of the gateway that the configuration at `path` describes. Keys that are not
+/// needed for this are not checked: a gateway takes requests while the file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
@@ -70,7 +70,7 @@ impl GatewayPaths {
     }
 }
 
-/// A name that at most one gateway has, as a locked file. Dropping the lock removes the file.
+/// A locked file that reserves a name for one gateway. Dropping the lock removes the file.
 #[derive(Debug)]
 pub(super) struct NameLock {
     pub file: File,

@@ -73,8 +73,8 @@ impl Present {
     /// Reads the configuration file again, and applies it. If the file is refused, nothing changes.
     ///
     /// The contents of `files` are read from the open files in `handed`, in the same order. The
-    /// record of the change may follow in `handed`. If `keeps`, weights and rates set by requests
-    /// stay.
+    /// record of the change may follow in `handed`. With `keeps`, weights and rates set by requests
+    /// stay, unless the file changes them.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -136,9 +136,9 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces some subscribers' rows. `handed` contains a table of the old rows, a table of the
-    /// new rows, and perhaps the record of the change. A subscriber in only the first table is
-    /// removed, one in only the second is added. Returns `None` if a reload is required.
+    /// Replaces some subscribers' rows. `handed` contains a table of old rows, a table of new rows,
+    /// and perhaps the record of the change. A subscriber in only the first table is removed. A
+    /// subscriber in only the second table is added. Returns `None` if a reload is required.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -343,7 +343,7 @@ impl Present {
 
 const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
 
-/// The highest rate, bit/s, as in the file.
+/// The highest rate that a request may set, bit/s.
 const MAX_RATE: u64 = 1_000_000_000_000;
 
 fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {

@@ -141,15 +141,15 @@ impl Board {
         }
     }
 
-    /// The memory that an [`Observer`](super::Observer) needs for `about`, which the next call of
-    /// [`replaced`](Board::replaced) must show.
+    /// The memory that an [`Observer`](super::Observer) needs for `about`. The next call of
+    /// [`replaced`](Board::replaced) must show `about`.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// Shows the configuration `about`, which has applied since `since`. The observer already has
-    /// the [`samplers`](Board::samplers) for this configuration. The call allocates and frees
-    /// memory, so the reloading thread makes it.
+    /// Shows the configuration `about`, which took effect at `since`. The observer already has the
+    /// [`samplers`](Board::samplers) for this configuration. The call allocates and frees memory,
+    /// so the reloading thread makes it.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -372,8 +372,8 @@ impl Board {
         write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
-    /// The newest `max` events of `way` after the first `seen`, with their names and shares. Also
-    /// returns the number of all events since the start.
+    /// The newest `max` of the events of `way` that followed the first `seen` events, with names
+    /// and shares. Also returns the number of all events since the start.
     pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
         let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
         if events.is_empty() {

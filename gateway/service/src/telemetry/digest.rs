@@ -11,8 +11,8 @@ use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// A flow or class wanted more if it had drops or marks. It also did if it offered two packets a
-/// second more than this multiple of its throughput.
+/// A flow or class wanted more if it had drops or marks. It also wanted more if its offered rate
+/// exceeded this multiple of its throughput by more than two packets a second.
 const WANTED_MORE: f64 = 1.02;
 /// A class whose throughput is at least this fraction of its ceiling is at its ceiling.
 const AT_CEILING: f64 = 0.98;
@@ -233,8 +233,8 @@ impl Digest {
         (self.left_bps > 0.0).then(|| flow.throughput_bps / self.left_bps)
     }
 
-    /// The largest difference between the share and the fair share of a leaf that wanted more, in
-    /// percentage points of the departures.
+    /// The largest difference between share and fair share, over the leaves that wanted more. It is
+    /// in percentage points of the departures.
     fn worst(&self, about: &About, left: f64) -> f64 {
         if left <= 0.0 {
             return 0.0;
@@ -315,7 +315,7 @@ fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
     // A flow that is missing in `oldest` began with zeros at an unknown time in the window. Its
-    // rate is over the entire window, like that of others.
+    // rate is computed over the entire window, like the rates of other flows.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

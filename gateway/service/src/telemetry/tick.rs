@@ -54,7 +54,8 @@ impl Tick {
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 
-    /// The snapshot of `way`. It contains the `classes` busiest classes; all if `None`.
+    /// The snapshot of `way`. It contains the `classes` busiest classes, or all classes if
+    /// `classes` is `None`.
     pub(super) fn way(
         &self,
         way: Way,

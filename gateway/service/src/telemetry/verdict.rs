@@ -48,7 +48,7 @@ fn sharing(way: &WaySnapshot, link: &str) -> String {
             format!("{} what {} sent, {link}", got(active), if active == 1 { "it" } else { "they" })
         }
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
-        // "Fairly" needs classes, since only they identify the owners of flows.
+        // The word "fairly" requires classes, since only classes identify the owners of flows.
         (_, wanting, true) => {
             let how = if has_classes { "fairly" } else { "equally" };
             format!("{} {how}, {link}, {how_far}", shared(wanting))

@@ -459,7 +459,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer equal bytes, in long and in short packets. Returns sent bytes, short / long.
+    // Two flows offer equal bytes, one in long packets, one in short packets. Returns the ratio
+    // short / long of sent bytes.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;

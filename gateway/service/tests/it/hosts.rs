@@ -223,7 +223,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
     }
 }
 
-/// Field case C17: multicast groups are counted together with `others` as one host.
+/// Field case C17: multicast groups together share like one host, and are counted as `others`.
 #[test]
 fn starving_groups_are_named_and_their_own_class_helps() {
     let seen = |classes: &str| {

@@ -267,7 +267,8 @@ fn leaves(gold: u32, silver: u32) -> Config {
 #[test]
 fn leaves_of_one_discipline_have_separate_parameters() {
     let config = leaves(5, 30);
-    // `lost` is 40 packets minus the leaf's buffer. One packet more may leave at once.
+    // `lost` is 40 packets minus the leaf's buffer. One packet may leave at once, so one fewer may
+    // be lost.
     for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
         let class = number(&config, name);
         let (drops, _) = run(&mut server(&config), &[of(class, 40, 1000 * MS)], 900);

@@ -93,7 +93,7 @@ struct Work<'a> {
     by_mac: HashMap<[u8; 6], &'a SubscriberRow>,
     /// The sessions before this batch, by the identifier that the access server gave.
     by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
-    /// The subscriber of each network typed in the file.
+    /// The subscriber of each network in the column `addresses`.
     typed: HashMap<Prefix, &'a str>,
     /// The subscriber of each leased network.
     owners: HashMap<Prefix, &'a str>,

@@ -7,7 +7,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A page may write to these folders. Everything else is linked.
+/// These folders are copied, since a page may write to them. Everything else is linked, except
+/// hidden entries, `target` and `out`.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
 /// The folder of the programs and examples that `make prove` builds.
@@ -26,8 +27,8 @@ const SKIPPED: i32 = 77;
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// The script's `run -p NAME -- ARGUMENTS` runs the program that was built for the tests, since
-/// another build takes minutes.
+/// This script replaces cargo. Its `run -p NAME -- ARGUMENTS` runs the program that was built for
+/// the tests, since another build takes minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3

@@ -42,7 +42,7 @@ pub struct Case {
     pub is_exact: bool,
     /// The promises.
     pub(crate) promises: Vec<Promise>,
-    /// The reason why chance excuses a miss; `None` unless full packets' classes are random.
+    /// Why chance may excuse a miss; `None` unless the class of each full packet is random.
     pub(crate) draws_classes: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Measure {
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
     /// The largest deviation of a class from its fair share, in percentage points of the traffic.
-    /// Without classes, groups count.
+    /// Without classes, groups are compared instead.
     ShareErrorPoints,
     PingP95Ms,
 }

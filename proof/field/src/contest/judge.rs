@@ -23,7 +23,7 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the host starved the gateway, if it did.
+    /// How the machine starved the gateway of CPU time, if it did.
     pub starved: Option<String>,
     /// The gateway's CPU time per forwarded packet, in microseconds.
     pub processor_us_per_packet: f64,
@@ -44,7 +44,7 @@ impl Outcome for Judged {
 pub struct WayJudged {
     /// Its direction.
     pub way: Way,
-    /// The number of flows that demanded more than they got.
+    /// The number of flows that demanded clearly more than their fair share.
     pub saturated: usize,
     /// The share of the link in use.
     pub utilization: f64,

@@ -79,7 +79,7 @@ struct Miss {
 #[serde(deny_unknown_fields)]
 struct Contest {
     disciplines: Vec<String>,
-    /// The disciplines under which the contest is also a test.
+    /// The disciplines under which this crate's tests also run the contest.
     #[serde(default)]
     tests: Vec<String>,
     duration: Quantity<Duration>,
@@ -108,8 +108,7 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), D
 
 /// Every contest of the suite in `folder`, discipline by discipline.
 ///
-/// # Errors
-/// A file that cannot be read or is invalid, and the location.
+/// # Errors If a file cannot be read or is invalid. The error has the location.
 pub fn read_all(folder: &Path) -> Result<Vec<Case>, DocumentError> {
     let (promises, _) = read::<Promises>(&folder.join("promises.toml"))?;
     let mut contests = Vec::new();

@@ -39,7 +39,8 @@ const KEY: &str = "this is no secret: it is a key for tests";
 const SEEDS: &str = "1,2,3,4,5";
 /// The allowed deviation of live gains from simulated ones.
 const NEAR: f64 = 0.1;
-/// The known miss: the deviation in ten runs with moving targets and contracts above the link rate.
+/// The known miss in ten runs: live gain divided by simulated gain. It occurs with moving targets
+/// if the sum of the contracts exceeds the link's rate.
 const FAIRER: Allowed = Allowed { min: 0.7, max: 1.3 };
 const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones less: gains are nearer to 1 live; this \
                           kernel's receivers acknowledge more and its senders repair sooner, which explains a part \
@@ -275,7 +276,7 @@ fn simulated(folder: &Path, scenario: &str, seconds: f64, warm_up: f64) -> Falli
     Ok(all.ok_or("the simulation has no gains")?)
 }
 
-/// The step of targets per 20 ms in the run with faults. Targets return to their contracts within
+/// How far targets move per 20 ms in the run with faults. Targets return to their contracts within
 /// seconds.
 const QUICK_STEP: &str = "delta = 0.005, burst";
 /// The minimum share of the link that TCP must use, percent.
@@ -377,9 +378,10 @@ mod tests {
         fs::create_dir_all(&folder).expect("it is new");
         let gains = simulated(&folder, SCENARIO, 10.0, 2.0).expect("it runs");
         fs::remove_dir_all(&folder).expect("it is ours");
-        // In 10 s the targets have hardly changed, so small contracts still gain most.
+        // In 10 s the targets have hardly changed, so small contracts still have the largest gains.
         assert!(gains.is_sorted_by(|more, less| more > less), "{gains:?}");
-        // Targets that never change give 0.81 to 1.56 (`make field ARGS=diffserv`), adaptive ones less.
+        // Targets that never change give gains of 0.81 to 1.56 (`make field ARGS=diffserv`).
+        // Adaptive targets give a narrower range.
         assert!(gains.iter().all(|gain| (0.7..1.7).contains(gain)), "{gains:?}");
     }
 

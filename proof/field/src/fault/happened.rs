@@ -24,7 +24,7 @@ pub struct Happened {
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
-    /// How the host starved the gateway, if it did.
+    /// How the machine starved the gateway of CPU time, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starved: Option<String>,
 }

@@ -124,11 +124,11 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
 }
 
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// The files that may read the wall clock. Reports between edges contain their sending time, so
+/// The files that may read the wall clock. Reports between edges contain their sending time. So
 /// after a clock step of more than 10 s, reports are refused and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
-/// The gateway's sources, without the page, whose history uses the time of day.
+/// The gateway's sources. The web page is excluded, because its history uses the time of day.
 const SOURCES_OF_THE_GATEWAY: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/control/src"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/datapath/src"),

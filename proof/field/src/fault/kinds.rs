@@ -29,8 +29,8 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(5.5);
     let (ended, after) = (fairwire_linux::clock::now(), sent_by(INSIDE.name)?);
     happened.finish(&mut run)?;
-    // The kernel's count at the interface, plus Ethernet's overhead per frame. Short frames count
-    // as less than on the link.
+    // The kernel's count at the interface, plus Ethernet's overhead per frame. The padding of short
+    // frames is not counted.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
     let percent = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e4);
     // A catch-up burst (10 ms) and a burst of non-IP frames (eight full frames) add 0.4 % in 3.5 s.
@@ -61,8 +61,8 @@ fn sent_by(name: &str) -> Fallible<Counted> {
 /// The rate of the link below the tunnel, Mbit/s.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
-/// A full frame on the link, and its TCP payload in VXLAN: the MTU of the tunnel is 1450, of which
-/// 52 bytes are headers with time stamps.
+/// The bytes of a full frame on the link, and of its TCP payload in VXLAN. The MTU of the tunnel is
+/// 1450, and 52 bytes of it are headers with timestamps.
 const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
 
 pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {

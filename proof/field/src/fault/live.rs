@@ -167,8 +167,8 @@ struct Pauses {
 
 impl Pauses {
     /// Checks the longest pause in CPU time, since other programs may have occupied the processor.
-    /// Waiting for something else takes no CPU time, so the median by the clock must also be below
-    /// the promise.
+    /// Waiting for something else takes no CPU time. So the median pause by the clock must also be
+    /// below the promise.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);

@@ -1,4 +1,5 @@
-//! Round trips and retransmissions, compared with the path and with the hosts' kernels.
+//! Round trips, compared with the path's delay, and retransmissions, compared with the counts of
+//! the hosts' kernels.
 
 use super::happened::Happened;
 use super::plain::{MBPS, begin, document, traffic};

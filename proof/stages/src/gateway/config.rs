@@ -19,7 +19,7 @@ use std::path::Path;
 const FORMAT: u32 = 2;
 /// The time between samples of the totals. Each end of a measurement may be wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// The number of flows of the kernels themselves, in addition to the contest's.
+/// The number of flows of the kernels' own traffic, in addition to the contest's flows.
 const OTHER_FLOWS: u32 = 64;
 
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
@@ -84,8 +84,8 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The process must remain root: after a change of user, the kernel would not end it with
-        // its parent.
+        // The process must remain root. After a change of user, the kernel would not kill it when
+        // its parent ends.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };
     toml::to_string(&spec).expect("a configuration is plain data")

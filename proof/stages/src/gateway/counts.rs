@@ -80,7 +80,8 @@ impl Reading {
         }
     }
 
-    /// The flow counters when the link's counters were `link`, between this reading and `after`.
+    /// Interpolates the flow counters between this reading and `after`, to the moment when the
+    /// link's counters were `link`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));

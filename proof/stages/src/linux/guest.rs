@@ -92,7 +92,7 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     // Send buffers must be large: a socket's packets are charged to its buffer while they wait in a
     // discipline.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
-    // The limit is in pages, for all TCPs together. The default depends on the guest's small
+    // The limit is in pages, for all TCP sockets together. The default depends on the guest's small
     // memory.
     fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 100000 100000")?;
     fs::write(own.join(CLOCK_STARTS), "")?;

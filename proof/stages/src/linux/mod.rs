@@ -1,6 +1,6 @@
 //! Linux's discipline and its TCP, in User Mode Linux.
 //!
-//! User Mode Linux is a separate program, of which nothing is copied. Its clock is virtual
+//! User Mode Linux is a separate program, and none of its code is copied. Its clock is virtual
 //! (`examples/virtual_clock.rs`), so a run is independent of the machine's load.
 
 pub mod contest;

@@ -43,7 +43,8 @@ pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
 const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
-/// The index of the router's interface to the senders of class 0; those of other classes follow.
+/// The index of the router's interface to the senders of class 0. The other classes have the next
+/// indices.
 const FIRST_FROM_SENDERS: u32 = 101;
 /// The maximum number of packets in netem. It is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
@@ -103,13 +104,14 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// Adds HTB with the minimum burst of `tc`, since HTB is never late under the virtual clock.
+/// Adds HTB with the smallest burst that `tc` accepts, since HTB is never late under the virtual
+/// clock.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
-/// Changes the bottleneck's rate. This thread moves to the router.
+/// Changes the bottleneck's rate. Leaves this thread in the router's namespace.
 pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
     router.enter()?;
     command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)

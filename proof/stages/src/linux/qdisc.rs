@@ -22,8 +22,7 @@ pub(crate) struct Qdisc {
 impl Qdisc {
     /// The Linux discipline that equals that of `plan`.
     ///
-    /// # Errors
-    /// If Linux has none, or not with these parameters.
+    /// # Errors If Linux lacks the discipline, or does not support these parameters.
     pub(crate) fn of(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
         let same = plan.of_part(|part, site| {
             row(part, site, fifo)
@@ -37,7 +36,8 @@ impl Qdisc {
         })
     }
 
-    /// The discipline in the form of `tc`. Timers expire one tick late, so `timer` is set shorter.
+    /// The discipline in the form of `tc`. Timers expire one tick late, so `timer` is set one tick
+    /// shorter.
     pub(crate) fn line(&self, tick: Duration) -> String {
         let Qdisc { parameters, timer, .. } = self;
         timer.map_or_else(
@@ -69,8 +69,8 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// CoDel's parameters for `tc`. `None` if `control` is invalid or sets an `mtu`: the kernel uses
-/// the interface's MTU.
+/// CoDel's parameters for `tc`; `None` if `control` is invalid. Also `None` if it sets an `mtu`,
+/// because the kernel uses the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =

@@ -27,9 +27,9 @@ use rustix::time::{
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The source port of flow 0. Those of other flows follow.
+/// The source port of flow 0. The other flows have the next ports.
 const FIRST_PORT: u16 = 10_001;
-/// The destination port of class 0. Those of other classes follow.
+/// The destination port of class 0. The other classes have the next ports.
 const SERVICE: u16 = 5_001;
 /// The time after the run within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -322,7 +322,7 @@ impl Source {
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
     // DCTCP needs a receiver with DCTCP, which reports each mark. Other controllers do not depend
-    // on the receiver's.
+    // on the receiver's controller.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The packets that the sockets observe, matched between both ends of the bottleneck.
 pub(crate) struct WatchedPackets {
-    /// The source port of flow 0. Those of other flows follow.
+    /// The source port of flow 0. The other flows have the next ports.
     first_port: u16,
     flows: u16,
     /// The times of arrival and departure of each packet that left during the measurement.
@@ -104,8 +104,8 @@ impl WatchedPackets {
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // A packet of this name that still waits was dropped: its flow has sent 65 536 packets
-        // since.
+        // If an earlier packet of this name still waits, it was dropped: its flow has sent 65 536
+        // packets since.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
         }
@@ -152,7 +152,7 @@ impl WatchedPackets {
         }
     }
 
-    /// True once `drain` has passed: no packet is queued.
+    /// True once `drain` has passed after the measurement. Then no packet is queued.
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }

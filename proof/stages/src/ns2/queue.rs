@@ -26,8 +26,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The queue that equals the discipline of `plan`; `None` if ns-2 has none, or not with these
-    /// parameters.
+    /// The queue that equals the discipline of `plan`. `None` if ns-2 lacks the discipline, or does
+    /// not support these parameters.
     pub fn of(plan: &Plan<'_>) -> Option<Queue> {
         plan.of_part(|part, site| {
             row(part, site, drop_tail)

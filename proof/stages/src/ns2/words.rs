@@ -120,7 +120,7 @@ fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     ))
 }
 
-/// The flow identifier is 0 out of profile, and otherwise 1.
+/// The group's flow identifier is 0 if its packets are out of profile, and otherwise 1.
 fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     let (kind, variables) = sender(group)?;
     let members: Vec<String> = group

@@ -1,5 +1,5 @@
-//! Real contests on this machine's kernel. Labs start the program again as helpers, so it has a
-//! `main`. If namespaces are refused, it reports this and passes.
+//! Real contests on this machine's kernel. Labs start this program again as helper processes, so it
+//! has a `main`. If namespaces are refused, it reports this and passes.
 
 mod gateway;
 mod kernel;
@@ -108,7 +108,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
 
 const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
 
-/// Short, since it only shows whether contests can run.
+/// This scenario is short, since it only shows whether contests can run.
 fn short(discipline: &str, seed: u64) -> Scenario {
     contest(
         discipline,
@@ -156,7 +156,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let most_waiting = link.backlog.max_packets.expect("it is measured");
     assert!(difference <= most_waiting + 1, "{link:?}");
     let dropped: u64 = record.flows.iter().map(|flow| flow.packets_dropped).sum();
-    // From an MTU of 1280 bytes, kernels also send IPv6, which may be dropped.
+    // If the MTU is at least 1280 bytes, kernels also send IPv6, which may be dropped.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
     // Each flow's count is off by at most 0.5 + 0.5 packets.
@@ -172,8 +172,8 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// In 8 s, over 400 simulated seeds, FABA gives the selfish flow 1.29 to 2.00 fair shares and a
-/// Jain index of at least 0.82. Tail-drop gives 4.69 to 4.98 and at most 0.38.
+/// In 8 s, over 400 simulated seeds, FABA gives the selfish flow 1.29 to 2.00 fair shares. Jain's
+/// index is at least 0.82. Tail-drop gives the flow 4.69 to 4.98; the index is at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -229,7 +229,8 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
     // The round trips of `near` and `far` are 10 and 170 ms, plus 5 ms of queueing. With equal
-    // losses, `near` gets about ten times as much; less if the queue is seldom full.
+    // losses, `near` gets about ten times as much as `far`. The ratio is smaller if the queue is
+    // seldom full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -343,7 +344,7 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// One host process per guest process must end.
+/// The guest's processes on the host, one per guest process, must end.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {

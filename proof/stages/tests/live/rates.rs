@@ -67,15 +67,15 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms after a change, packets arrive at the old rate, 5 Mbit/s higher: 40 kbit/s over
-        // 2 s. One packet adds 2.2 kbit/s.
+        // For 16 ms after a change, packets arrive at the old rate, which is 5 Mbit/s higher. This
+        // adds 40 kbit/s over 2 s. One packet adds 2.2 kbit/s.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {
         let (record, bps) = full(|| spells(*stage, &scenario));
         check(stage.name(), &record.links[0], whole.links[0].rate_bps);
         for (spell, (here, simulated)) in SPELLS.iter().zip(bps.iter().zip(simulated)) {
-            // On a busy machine, samples are 20 ms late at either end: 2 % of 2 s.
+            // On a busy machine, the samples at both ends are 20 ms late: together 2 % of 2 s.
             let part = here / simulated;
             assert!((part - 1.0).abs() < 0.03, "{} from {} s: {here} of {simulated}", stage.name(), spell.0);
         }

@@ -55,7 +55,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
 /// The root of this repository.
 pub fn root() -> PathBuf {
     // The environment variable has priority, since the compiled-in folder may belong to another
-    // checkout with this target folder.
+    // checkout that shares this target folder.
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
     manifest.ancestors().nth(2).map(PathBuf::from).unwrap_or(manifest)

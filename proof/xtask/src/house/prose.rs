@@ -92,8 +92,8 @@ fn is_item(text: &str) -> bool {
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// The prose of each line, empty without prose. Code between backquotes becomes one word, and links
-/// are replaced by their text.
+/// The prose of each line; empty for a line without prose. Code between backquotes becomes one
+/// word, and links are replaced by their text.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {

@@ -3,13 +3,13 @@
 use super::breach::Breach;
 use super::tree::{Crate, File, Tree};
 
-/// The beginning of names of crates that a reader of a page creates.
+/// The prefix of crate names that do not exist here, because a page's reader creates the crates.
 const READERS: &str = "my-";
 /// The maximum number of words after `cargo` that are searched.
-const WORDS: usize = 14;
+const WORDS: usize = 40;
 
-/// Checks the package of each `-p`, and its target after `--bench`, `--example`, `--test` or
-/// `--bin`.
+/// Checks that each package after `-p` exists, and has the target after `--bench`, `--example`,
+/// `--test` or `--bin`.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let texts = [".md", ".rs", ".toml", "Makefile"].into_iter().flat_map(|ending| tree.ending(ending));
     texts.flat_map(|file| unknown(tree, file)).collect()
@@ -21,18 +21,20 @@ fn unknown(tree: &Tree, file: &File) -> Vec<Breach> {
         lines.flat_map(|(at, line)| line.split_whitespace().map(move |word| (at + 1, word))).collect();
     let mut breaches = Vec::new();
     let mut found = |line, message: String| breaches.push(Breach::at(&file.path, line, message));
-    let begins =
-        words.iter().enumerate().filter(|(_, (_, word))| word.trim_start_matches(['`', '"']) == "cargo");
+    let begins = words
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, word))| word.trim_start_matches(['`', '"', '\'', '(', '@']) == "cargo");
     for (at, _) in begins {
-        let after = &words[at + 1..words.len().min(at + WORDS)];
-        let marks = |word: &str| matches!(word, "//" | "///" | "//!" | "#");
+        let after = &words[at + 1..words.len().min(at + 1 + WORDS)];
+        let marks = |word: &str| matches!(word, "//" | "///" | "//!" | "#" | "\\");
         let mut after = after.iter().filter(|(_, word)| !marks(word)).peekable();
         let mut crates = Vec::new();
         while let Some((line, word)) = after.next() {
             let Some((_, next)) = after.peek().filter(|_| !closes(word)) else { break };
             let name = next.trim_end_matches(['`', '"', '.', ',', ')', ';', ':', '\\']);
             match *word {
-                "--" => break,
+                "--" | "&&" | "|" | ";" => break,
                 "-p" if name.starts_with(READERS) || !is_name(name) => {}
                 "-p" => match tree.krate(name) {
                     Some(krate) => crates.push(krate),
@@ -82,6 +84,8 @@ mod tests {
             found("`cargo bench -p gate --bench speed`"),
             ["names `--bench speed`, which `gate` lacks"]
         );
+        assert_eq!(found("\t@cargo test -p \\\n gone && mkdir -p out").len(), 1);
+        assert_eq!(found("(`cargo test -p gone`)").len(), 1);
         assert_eq!(found("cargo run -p gone --example x"), ["names the crate `gone`, which is not there"]);
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// A separate file contains the title and conditions. A page has them as text.
+/// A picture in a separate file contains the title and conditions. A page has them as text.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {

@@ -195,7 +195,7 @@ fn filter(out: &mut String, has_claims: bool) {
 
 fn contents(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let exhibits: usize = papers.iter().map(|paper| paper.exhibits.len()).sum();
-    // A long list is folded; it would push the first figure off the screen.
+    // A long list is folded, because it would push the first figure off the screen.
     let open = if exhibits <= SHORT || layout != Layout::Here { " open" } else { "" };
     let summary = if exhibits == 1 { "One exhibit".into() } else { format!("All {exhibits} exhibits") };
     *out += &format!("<details class=\"contents\"{open}><summary>{summary}</summary>\n");

@@ -290,7 +290,7 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Results that change with the exchanged files show that kept files are used.
+    // The files are exchanged. If the results change too, the kept files were used.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -334,7 +334,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // A series that changes with the exchanged files shows that kept files are used.
+    // The files are exchanged. If the series changes too, the kept files were used.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {

@@ -59,7 +59,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
         .map(|p| (p["rate_bps"].as_f64().unwrap(), p["fraction"].as_f64().unwrap()))
         .collect();
     assert_eq!(points, [(1000.0, 1.0), (2000.0, 0.75), (6000.0, 0.5), (8000.0, 0.25)]);
-    // A tenth of four rates is 0.4 of the fastest: 3200 of 17 000 bit/s.
+    // A tenth of four rates is 0.4 of a rate, taken from the fastest: 3200 of 17 000 bit/s.
     let share = found["share_of_fastest_tenth"].as_f64().unwrap();
     assert!((share - 3200.0 / 17_000.0).abs() < 1e-12, "{share}");
     let halves = rates(&path, &["--interval", "500 ms"]);

@@ -1,4 +1,4 @@
-//! A scenario's links, as directions of a datapath and the wires behind them.
+//! Builds the two directions of a datapath, and the wires behind them, from a scenario's links.
 
 use crate::dumbbell::check_access;
 use crate::forwarding::{classifier, pool_size};
@@ -35,15 +35,15 @@ pub(super) struct Varying {
 
 /// The maximum number of flows that are counted separately.
 const FLOWS: usize = 4096;
-/// The pool of a direction without a queue, for the segments of all super-packets that arrive at
-/// once.
+/// The pool of a direction without a queue. It holds the segments of all super-packets that arrive
+/// at once.
 const PASSING: PoolSize = PoolSize { frames: 4096, frame_bytes: MTU };
 
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
 /// leads from the command.
 ///
-/// # Errors
-/// If there are more links, or the discipline cannot be built.
+/// # Errors If the scenario has other links or access links with faults, or the discipline cannot
+/// be built.
 pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
     let needed = "one `[link]`, and perhaps a `[return]`";
     if scenario.spec().shared_link().is_none() {
@@ -68,7 +68,7 @@ pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
 }
 
 fn one_way(LinkPlan { rate, law, delay, wire, discipline, .. }: LinkPlan, buffer: Amount) -> OneWay {
-    // Events are handled at their due times, so nothing has to be caught up.
+    // Events are handled with their exact due times, so the shaper never has to catch up.
     let (not_ip, control) = (not_ip::default_rate(rate), control::default_rate(rate));
     let shaper = ShaperPlan { discipline, rate, catch_up: Duration::ZERO, not_ip, control };
     let plan = plan(Some(shaper), pool_size(buffer, rate, MTU));

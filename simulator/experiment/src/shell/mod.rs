@@ -147,8 +147,8 @@ impl Passing {
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
-    /// Forwards until `is_over` returns true for the time and the number of packets in transit from
-    /// the command.
+    /// Forwards until `is_over` returns true. Its arguments are the time and the number of packets
+    /// in transit from the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
@@ -161,8 +161,8 @@ impl Passing {
     }
 }
 
-/// Provides the outside network, and returns the command's name server; `None` to keep the
-/// machine's.
+/// Provides the outside network, and returns the command's name server; `None` if the command keeps
+/// the machine's name server.
 fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Option<Ipv4Addr>, ShellError> {
     let address = enclosure.place.outside();
     match &enclosure.beyond {

@@ -58,7 +58,7 @@ impl Watched {
     }
 }
 
-/// The numbers of the processes that can be watched from here.
+/// The numbers of the watchable processes in this network namespace.
 pub fn running() -> Vec<u32> {
     let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
     let names = sockets.lines().filter_map(|line| line.rsplit_once(&format!("@{NAME}")));

@@ -46,7 +46,8 @@ pub(super) struct Text {
 /// One drawn object.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// An outline, filled, stroked, or both, and clipped to a rectangle (left, top, right, bottom).
+    /// An outline that is filled, stroked or both. It may be clipped to a rectangle (left, top,
+    /// right, bottom).
     Path {
         path: Vec<Step>,
         fill: Option<Rgb>,
@@ -120,7 +121,8 @@ impl Sheet {
     }
 }
 
-/// A number for an attribute, to a hundredth of a point, which is below a printer's resolution.
+/// A number for an attribute, rounded to a hundredth of a point. This is below a printer's
+/// resolution.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let short = text.trim_end_matches('0').trim_end_matches('.');

@@ -71,7 +71,7 @@ fn a_pdf_has_one_page_of_that_size_and_its_font_in_it() {
     assert!(text.starts_with("%PDF-1.") && text.trim_end().ends_with("%%EOF"), "{text}");
     assert!(text.contains("/MediaBox [0 0 252"), "88.9 mm are 3.5 inches");
     assert!(text.contains("/FontFile2") && text.contains("+DejaVuSansCondensed"));
-    // The file embeds only a subset of the font, which has 680 kB.
+    // The file embeds only a subset of the font. The entire font has 680 kB.
     assert!(file.len() < 60_000, "{}", file.len());
 }
 

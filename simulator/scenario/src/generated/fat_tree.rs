@@ -262,7 +262,8 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // The bounds are 4 standard deviations of a binomial with p = 1/4 around 1000.
+        // The bounds differ from the mean, 1000, by 4 standard deviations of a binomial with p =
+        // 1/4.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

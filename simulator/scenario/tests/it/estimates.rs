@@ -1,5 +1,5 @@
-//! A wrong unit that would cause excessive records is refused before a run, with the number of
-//! records and the remedy.
+//! If a wrong unit would cause excessive records, the scenario is refused before a run. The error
+//! states the number of records and the remedy.
 
 use fairwire_core::Duration;
 use fairwire_scenario::estimate::{Keys, Recorded, check};
@@ -142,7 +142,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
     }
 }
 
-/// This test would take a minute if the record of each flow inspected every link.
+/// This test would take a minute if every link were inspected for each flow's record.
 #[test]
 fn a_fat_tree_of_65_536_hosts_is_run_with_a_flow_each() {
     let scenario = parse("fat.toml", FAT_TREE, &Overrides::default()).expect("a scenario");

@@ -1,4 +1,4 @@
-//! Figures that people know from other tools, for links and disciplines.
+//! Links and disciplines, compared with figures that people know from other tools.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -75,8 +75,8 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// Floods a link at twice its rate. Returns the fraction dropped, the fraction of the rest marked,
-/// and the median wait, ms.
+/// Floods a link at twice its rate. Returns the dropped fraction, the marked fraction of the
+/// packets not dropped, and the median wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""

@@ -49,7 +49,7 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // The tolerance is one of 1125 packets at either end.
+            // The tolerance is one packet of 1125 at the start and one at the end.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }

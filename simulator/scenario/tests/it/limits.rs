@@ -48,7 +48,7 @@ fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_
     for control in ["cubic", "reno", "bbr", "dctcp"] {
         let (widest, used) = widest(&format!("control = \"{control}\""));
         // Without queues, `srtt` is 14.2 ms. The host's queue adds at most 2 ms, and delayed
-        // acknowledgements add some.
+        // acknowledgements add some time too.
         assert!(widest.srtt < Duration::from_ms(20), "{control}: {}", widest.srtt);
         // At 100 Mbit/s, 20 ms hold about 170 segments; the bound is 3.5 times that.
         assert!(widest.window < 600.0, "{control}: {}", widest.window);

@@ -37,7 +37,8 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
-    // The link leaves 20 and 60 ms of the round trips. Each of four access delays takes a quarter.
+    // Without the link's delay, 20 and 60 ms of the round trips remain. Each of the four access
+    // delays is a quarter of this.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);

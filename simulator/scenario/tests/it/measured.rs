@@ -24,8 +24,8 @@ fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
 }
 
-/// The record, and the delays of the first flow's packets from source to receiver, ms, in order of
-/// arrival.
+/// The record, and the delays in ms of the first flow's packets from source to receiver. The delays
+/// are in order of arrival.
 fn run(files: &[(&str, &str)], text: &str) -> (RunRecord, Vec<f64>) {
     let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
@@ -110,7 +110,7 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // A window of one segment sends once per round trip.
+    // A flow with a window of one segment sends once per round trip.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\

@@ -12,8 +12,8 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The shares, under `faba` and under `drr`, that a host with one download gets against a host with
-/// three.
+/// The shares that a host with one download gets against a host with three, under `faba` and under
+/// `drr`.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -38,7 +38,7 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // The four windows hold 60 kB, less than the tokens' 625 kB, so no packet is dropped.
+    // The four windows hold 60 kB, less than the 625 kB of the tokens, so no packet is dropped.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
     // Here the windows grow until a loss. Measured: 0.47.
@@ -57,8 +57,8 @@ fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
 }
 
-/// The fraction of their fair share that ten CUBIC uploads get against a flood, as in
-/// `hfaba/tree-both` of `proof/field`.
+/// The throughput of ten CUBIC uploads against a flood, divided by their fair share. The set-up
+/// follows `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(

@@ -49,15 +49,15 @@ start = "0 s..1 s"
 
 #[test]
 fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
-    // Near offsets require more seeds. The ratio would be up to 1.7 if processing took the time of
-    // only one packet.
+    // Offsets of the near flows require more seeds. The ratio would be up to 1.7 if processing took
+    // at most one packet's transmission time.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]
     {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // The bound is between 0.09, with a kernel's TCP (three seeds), and 0.05, with simulated
-        // hosts that take no time.
+        // The bound is between two results. A kernel's TCP gave 0.09 (three seeds), and simulated
+        // hosts that take no time gave 0.05.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

@@ -64,15 +64,15 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
         400_000.0,
         0.002,
     );
-    // The tolerances are 3.3 standard errors. For 6000 packets, one is 1.3 %, or 1.8 % with
-    // exponential sizes.
+    // The tolerances are 3.3 standard errors. For 6000 packets, one standard error is 1.3 %, or 1.8
+    // % with exponential sizes.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
     // Headers of 28 bytes per 1172 bytes of payload add about 3 %. The mean of 1800 frames has a
-    // standard error of 1 %; the tolerance exceeds 3.3 of these.
+    // standard error of 1 %. The tolerance exceeds 3.3 standard errors.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 
@@ -296,7 +296,8 @@ fn a_capture_is_active_only_until_its_end() {
     {
         let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
         let offered = played.flows[0].offered_bps.expect("open loop");
-        // The capture gives 100 packets per second. Each on-time ends with one packet more: 1 %.
+        // The capture gives 100 packets per second. Each on-time ends with one more packet, which
+        // adds at most 1 %.
         assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
         assert!((played.fairness.jain - 1.0).abs() < 1e-12);
     }

@@ -58,7 +58,8 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // The host processes packets released at one instant together, so they leave back to back.
+        // A flow's packets that are released at one instant have the same processing time, so they
+        // leave back to back.
         let (mut worked_on, mut ready) = (*now, *now);
         if group.takes_time {
             worked_on = *now + group.works(frame.flow, self.way.access_delay, *now);

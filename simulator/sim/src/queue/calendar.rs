@@ -77,8 +77,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// True if the calendar has an event before another queue's entry with this time and number.
-    /// Without a number, there is no such entry, and any event comes first.
+    /// True if the calendar has an event before another queue's first entry, which has this time
+    /// and number. Without a number, that queue has no entry, and any event comes first.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -151,8 +151,9 @@ impl Calendar {
     }
 
     /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets. More are required if over an eighth of the events were beyond the last bucket. May
-    /// visit all pending events, but only after at least as many pops as there are buckets.
+    /// buckets. More buckets are required if over an eighth of the events were beyond the last
+    /// bucket. The new layout may visit all pending events, but only after at least as many pops as
+    /// there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;

@@ -160,9 +160,9 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Updates the nodes from `lane` up to the root, and returns the root's key. The smaller key at
-    /// one node is mostly the smaller at the next. Branches let the processor assume this while the
-    /// keys are still being loaded.
+    /// Updates the nodes from `lane` up to the root, and returns the root's key. The key that is
+    /// smaller at one node is mostly also smaller at the next node. Branches let the processor
+    /// assume this while the keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;

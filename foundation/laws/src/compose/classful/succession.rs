@@ -99,7 +99,7 @@ impl Classful {
         let Some(Inner::Made(old)) = &mut before.nodes[was].contents.inner else { return };
         let backlog = old.backlog();
         // An idle leaf that can be built later need not be kept: the next packet builds it in its
-        // first state.
+        // initial state.
         if is_later && backlog.is_empty() {
             return;
         }

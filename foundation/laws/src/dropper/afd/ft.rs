@@ -82,7 +82,7 @@ impl Spec {
     pub fn check(&self, site: &Site<'_>) -> Result<(CheckedQueue, nft::Config), BadParameter> {
         let Checked { set_size } = self.checked().of(NAME)?;
         let (queue, common, sampling) = self.samples.check(NAME, site)?;
-        // Zero for `reuse`: the set is drawn again for every sample.
+        // `reuse` is zero, because the set is drawn again for every sample.
         Ok((queue, nft::Config { common, sampling, set_size, reuse: 0.0 }))
     }
 

@@ -175,7 +175,8 @@ impl<M: Meter> Dropper for Afd<M> {
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.weights.set(class, weight)?;
         self.powers.change(before.get(), weight.get());
-        // The least weight, rounded down to a power of two: its exact value would take O(classes).
+        // The smallest weight is rounded down to a power of two. To find its exact value would take
+        // O(classes).
         self.reach = self.powers.least().recip();
         Ok(before)
     }

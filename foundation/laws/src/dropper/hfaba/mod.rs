@@ -324,8 +324,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // The entire pool is dealt out. A class with a small share rarely has its turn, and the
-            // cap would take the tokens that waited in its pool until then.
+            // The entire pool is dealt out. A class with a small share rarely has a turn. Tokens
+            // left in its pool until the next turn would be lost to the cap.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
         if self.config.given.cap && at != ROOT {

@@ -33,8 +33,8 @@ impl Lengths {
     /// Moves `flow`, which has grown or shrunk by one packet to `length`.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
-        // A grown queue changes places with the first queue of its old length, a shrunk queue with
-        // the last.
+        // A queue that grew swaps positions with the first queue of its old length. A queue that
+        // shrank swaps with the last.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);

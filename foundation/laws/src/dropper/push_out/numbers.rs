@@ -27,7 +27,7 @@ impl Numbers {
         let of_class: Box<[u32]> =
             (0..weights.len() as u32).map(|class| number(weights.class(class))).collect();
         let one = number(1.0);
-        // Later weights get new numbers, up to the maximum.
+        // Weights that are set later get new numbers, up to the maximum.
         let room = if weights.is_equal() { 1 } else { distinct.len().max(MAX_WEIGHTS) };
         let (mut numbered, mut classes) = (Vec::with_capacity(room), Vec::with_capacity(room));
         numbered.extend_from_slice(&distinct);

@@ -86,7 +86,8 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
         let found = groups(&contest(name, "", &figure6()));
         println!("{name}: {found:.1?} kbit/s");
         for (found, fair) in found.iter().zip(FAIR) {
-            // In ns-2, the rates with SB and NFT are within 5 %; the paper claims 15 %.
+            // In ns-2, the rates with SB and NFT are within 5 % of the fair rates; the paper claims
+            // 15 %.
             assert!((found / fair - 1.0).abs() < 0.05, "{name}: {found} for {fair}");
         }
     }
@@ -96,7 +97,7 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
 fn in_figure_6_the_plain_flow_table_holds_fast_flows_below_their_share() {
     let found = groups(&contest("afd-ft", "", &figure6()));
     println!("afd-ft: {found:.1?} kbit/s");
-    // ns-2 gave 8 % more and less than the fair rate.
+    // In ns-2, these groups got 8 % less and 8 % more than the fair rate.
     assert!(found[4] < 0.95 * FAIR[4], "{found:?}");
     assert!(found[3] > 1.05 * FAIR[3], "{found:?}");
 }

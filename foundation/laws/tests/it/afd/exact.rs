@@ -36,8 +36,8 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // Three quarters and then half of the last period count. 1e-9 allows for the rounded reciprocal
-    // of a period.
+    // Three quarters of the last period's bytes count at first, and then half. 1e-9 allows for the
+    // rounded reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
     assert_eq!(arrival(&mut trap, &mut rng, 1, 100, 400), 0.0, "and it is a stranger again");

@@ -215,7 +215,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // After two strikes, fewer than one packet of the flow may wait.
+    // After two strikes, an arrival is dropped while another packet of the flow waits.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");

@@ -31,8 +31,8 @@ fn in_bytes_long_packets_lose_nothing_on_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.9 of the rate. A step of m_fair while a packet waits may cost a few
-        // packets.
+        // The flow sends at 0.9 of the rate. If m_fair changes while a packet waits, a few packets
+        // may be lost.
         assert!(found[0] > 0.88, "{name}: {found:?}");
     }
 }

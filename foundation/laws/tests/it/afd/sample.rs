@@ -205,7 +205,7 @@ fn table_1_comes_out() {
         // The slowest group's number of lost samples varies by about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // The printed NPS_i are also simulated, with a noise of a few percent.
+    // The NPS_i printed in the paper also come from a simulation, with a noise of a few percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }

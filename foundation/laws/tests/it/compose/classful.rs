@@ -411,7 +411,8 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     }
     while tree.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     let before = gauge(&*tree, "average");
-    // The average decays by 100 steps in 80 ms, one per packet time. The arrival is one more.
+    // The average decays by 100 steps in 80 ms, one per packet time. The arrival adds one more
+    // step.
     let later = Time::from_ns(80_000_000);
     tree.enqueue(packet(20, 1000, 1, later), later, &mut Ignore);
     let expected = before * 0.99f64.powi(101);
@@ -564,7 +565,8 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // A search for a leaf to free may release none, so a sixteenth more may exist: 50 + 4.
+        // A search for a leaf to free may find none. So the number of leaves may be a sixteenth
+        // higher: 50 + 4.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));

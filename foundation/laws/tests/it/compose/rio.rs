@@ -158,7 +158,7 @@ fn it_agrees_with_the_second_implementation_under_every_switch() {
     assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 500);
 }
 
-/// The averages at a buffer of 10 green and 20 yellow packets.
+/// The averages after arrivals of `color`, with 10 green and 20 yellow packets in the buffer.
 fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
     let given = Checked { coupling, weight: 0.05, ..Checked::default() };
     let config = Config { given, colors: 2, ..config() };

@@ -46,7 +46,8 @@ impl Maker for Leaves {
     }
 }
 
-/// Offers `next` the packets of leaves that cannot remain.
+/// Replaces `tree` with `next`, which is offered the packets of leaves that are not kept. Returns
+/// the number of these packets.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -109,7 +110,7 @@ fn a_neighbours_new_plan_does_not_refill_a_burst() {
     }
 }
 
-/// Every `every` arrivals, a new tree changes class 2's ceiling.
+/// After each `every` arrivals, a new tree with another ceiling for class 2 takes over.
 struct Succeeded {
     tree: Classful,
     name: &'static str,

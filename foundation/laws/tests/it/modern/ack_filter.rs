@@ -113,6 +113,22 @@ fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
 }
 
 #[test]
+fn in_ingress_mode_an_overload_after_a_free_line_gets_two_thirds_at_once() {
+    let mut cake = built("cake-like", "ingress = true\ntarget = '1 s'\ninterval = '10 s'", &site(20));
+    let mut wire = Wire::default();
+    let mut sent = 0;
+    for tick in 0..1_100_000u64 {
+        let (now, is_over) = (Time::from_ns(tick * 10_000), tick >= 1_000_000);
+        // A packet takes 0.4 ms. One arrives each 0.42 ms for 10 s, and then each 0.1 ms.
+        if tick % if is_over { 10 } else { 42 } == 0 {
+            cake.enqueue(Packet::new(0, 500, 1.into(), now), now, &mut wire);
+        }
+        sent += u32::from(cake.dequeue(now, &mut wire).is_some() && is_over);
+    }
+    assert!(sent.abs_diff(1667) <= 40, "{sent}");
+}
+
+#[test]
 fn a_device_takes_packets_while_it_has_room_and_keeps_their_order() {
     let mut device = Device::new(built("tail-drop", "", &site(5)), 3);
     let mut wire = Wire { acks: vec![None; 20], ..Wire::default() };

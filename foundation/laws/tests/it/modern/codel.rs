@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// Returns the next packet, and whether it may be dropped. Linux adds `beside`, the other queues'
-/// backlog, to this queue's.
+/// Returns the next packet, and whether it may be dropped. `beside` is the backlog of the other
+/// queues, which Linux also counts.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -198,10 +198,10 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the previous
-    // approximation, at first 1. It requires more than an interval, so the first signal comes at
-    // 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come
-    // at the next poll.
+    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2. Here r is the previous approximation,
+    // at first 1. The kernel waits for more than an interval, so the first signal comes at 101 ms.
+    // The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come at the
+    // next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

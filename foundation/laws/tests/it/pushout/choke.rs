@@ -15,8 +15,8 @@ struct Reference {
     line: Line,
     draw: Rng,
     coin: Rng,
-    /// The waiting frames, in the order that random choices index. When one leaves, the last takes
-    /// its index.
+    /// The waiting frames, in the order in which random draws index them. When a frame leaves, the
+    /// last frame takes its index.
     dense: Vec<u32>,
     avg: f64,
     since: Since,

@@ -88,8 +88,8 @@ impl Reference {
     }
 }
 
-/// A flow that loses a packet must be one that `victims` returns, and loses it at the configured
-/// end. `victims` also gets each [`Event`]. Returns the number of push-outs.
+/// A flow that loses a packet must be one that `victims` returns. The lost packet must be at the
+/// configured end of the flow. `victims` also gets each [`Event`]. Returns the number of push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

@@ -55,7 +55,8 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 0, 1, 2 and 9 have shares of 7, 14, 7 and 14. Each waiting queue is 3 above.
+    // Flows 0, 1, 2 and 9 have shares of 7, 14, 7 and 14. Each waiting queue is 3 packets above its
+    // share.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;

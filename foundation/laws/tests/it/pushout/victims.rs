@@ -1,4 +1,5 @@
-//! The losing flow under LQD, RND, LQD with bins and drop-front, against a search of the list.
+//! The flow that loses a packet under LQD, RND, LQD with bins and drop-front, compared with a list
+//! search.
 
 use super::plain::{Reference, Waiting, compare, queue};
 use super::{packet, site};

@@ -86,7 +86,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Pass, "after {second} s");
-        // The next packet finds the virtual queue in use.
+        // When the next packet arrives, the virtual queue is not empty.
         let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
     }
@@ -108,7 +108,8 @@ fn below_the_target_utilization_nothing_is_signalled() {
 fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
     // Per second, the virtual capacity falls by 0.15 × (0.99 - 0.98) of the link's rate: 3 % in 20
-    // s. It is below the load after 6.7 s. Signals start later, once 20480 bytes are used up.
+    // s. After 6.7 s, the virtual capacity is below the load. Signals start later, when the virtual
+    // buffer of 20480 bytes is full.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
@@ -119,8 +120,8 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
 #[test]
 fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
-    // The virtual capacity loses 0.15 × (1.5 - 0.98) = 0.078 of the link's rate per second: zero
-    // after 12.8 s.
+    // Per second, the virtual capacity loses 0.15 × (1.5 - 0.98) = 0.078 of the link's rate. So it
+    // is zero after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
     // Between two arrivals the capacity rises by less than the next arrival subtracts.
     assert_eq!(avq.virtual_capacity(), 0.0);

@@ -133,7 +133,7 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
         assert!(steps < 100_000, "{}", blue.probability());
     }
     // 400 increases of 0.0025 come 101 ms apart, the first at 1 ms: 1 + 399 × 101 = 40300. Rounding
-    // may cost one increase.
+    // may require one more increase.
     assert!((40_300..=40_402).contains(&steps), "{steps}");
     let now = Time::from_ns(50_000_000_000);
     assert!((0..100).all(|_| blue.on_arrival(&packet, &buffer, now) == Verdict::Signal(Cause::Early)));

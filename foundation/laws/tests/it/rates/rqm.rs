@@ -283,7 +283,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
-                    // The estimator `Printed` hardly ever reaches the capacity, so it seldom drops.
+                    // With the estimator `Printed`, the rate hardly ever reaches the capacity, so
+                    // RQM seldom drops.
                     assert!(few > 0 || estimator == Printed || overload_rule == NanNoDrop, "{met:?}");
                     overloaded += queue.dropper().overloaded();
                 }

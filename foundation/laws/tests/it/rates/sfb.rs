@@ -45,7 +45,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// The key of a hash, then by level and bin the probability and backlog.
+/// The key of a hash, and for each level and bin the probability and the backlog.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
 /// The pseudo-code, with Linux's penalty box and changes of the hash.
@@ -75,7 +75,8 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The flow's bin on `level`: that digit of the fraction hash / 2^64 in base `bins`.
+    /// The flow's bin on `level`: digit number `level` of the fraction hash / 2^64, written in base
+    /// `bins`.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
@@ -357,7 +358,8 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 86 packets pass before the rehash. After it, 320 pass cold and 184 warm.
+    // With this seed, 86 packets pass before the rehash. After it, 320 pass without a warm-up and
+    // 184 with one.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 

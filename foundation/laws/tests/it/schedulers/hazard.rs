@@ -1,4 +1,5 @@
-//! Push-out from the front works with tags given at the head of the queue, not at arrival.
+//! Push-out from the front works if packets get their tags at the head of the queue, not at
+//! arrival.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
@@ -33,7 +34,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // Start-up and one packet per round change a 20 s share by up to 0.003.
+            // Over 20 s, start-up and one packet per round change the share by up to 0.003.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }
     }

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// Start tag of the head packet or, if no packet waits, finish tag of the last. For DRR, the
-    /// deficit.
+    /// The start tag of the head packet. If no packet waits, the finish tag of the last one. For
+    /// DRR, the deficit.
     tag: u64,
     /// The flow's place among equal tags, or in DRR's round.
     turn: u64,
@@ -101,7 +101,8 @@ impl Printed {
         }
     }
 
-    /// As in figure 2 of Shreedhar and Varghese 1996. Returns the flow's state before payment.
+    /// As in figure 2 of Shreedhar and Varghese 1996. Returns the flow's state before the deduction
+    /// of the packet's length.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;

@@ -107,7 +107,8 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // A packet of flow 1000, of weight 0.01, costs as much as 100 packets of the other flows.
+    // Flow 1000 has weight 0.01, so each of its packets costs as much as 100 packets of the other
+    // flows.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;

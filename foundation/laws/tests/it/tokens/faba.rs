@@ -101,7 +101,8 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // In a fixed order, only a few flows would ever meet a freed slot.
+        // Flows send in random order. In a fixed order, only a few flows would ever meet a freed
+        // slot.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
@@ -424,7 +425,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
-    // The sums of these weights, and their quotients by the heaviest, are exact in any order.
+    // The sums of these weights are exact in any order. So are their quotients by the heaviest
+    // weight.
     let weights = [None, Some(weights(&[(1, 4.0), (2, 0.5)]))];
     for measure in [Measure::Packets, Measure::Bytes] {
         for share_between in [Share::Flows, Share::Classes] {

@@ -109,8 +109,8 @@ proptest! {
 }
 
 /// Hierarchical FABA transcribed from the pseudo-code, for weights that are powers of two. A random
-/// number is a point on a line. Each flow, then each active class by rising weight, has a part as
-/// long as its weight.
+/// number is a point on a line. Each flow, then each active class by rising weight, has a segment
+/// of the line. The length of a segment is the weight of its flow or class.
 struct Reference {
     was_idle: bool,
     limit: Limit,

@@ -93,8 +93,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// Shares of senders (class, packet length, frequency) if the link sends `part` of the offered
-/// bytes.
+/// The shares of senders, each given as (class, packet length, frequency). The link sends `part` of
+/// the offered bytes.
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();

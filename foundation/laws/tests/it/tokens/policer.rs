@@ -20,7 +20,7 @@ fn a_policer_passes_its_bucket_plus_its_rate() {
         passed += u32::from(policer.dequeue(now, &mut dropped).is_some());
         assert_eq!(policer.backlog(), Backlog::default(), "nothing waits");
     }
-    // Bucket and one second's rate pass (64 000 + 12 500 000) / 1500 = 8376 packets.
+    // In one second, the bucket and the rate admit (64 000 + 12 500 000) / 1500 = 8376 packets.
     assert!((8375..=8377).contains(&passed), "{passed}");
     assert!(dropped.iter().all(|(_, cause)| *cause == Cause::NoTokens));
 }

@@ -1,4 +1,5 @@
-//! A TCP flow must get the rate left free by a flood whose packets are each of a different flow.
+//! A TCP flow must get the rate that a flood leaves free. Each packet of the flood belongs to a
+//! different flow.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -10,7 +11,7 @@ use std::collections::BinaryHeap;
 const LINK: u64 = 50_000_000;
 /// A full Ethernet frame on the link.
 const FULL: u32 = 1538;
-/// A shortest Ethernet frame (64 B) on the link.
+/// The size on the link of the shortest Ethernet frame (64 B).
 const SHORT: u32 = 84;
 const TCP: u64 = 1;
 const ROUND_TRIP: Duration = Duration::from_ms(20);
@@ -58,8 +59,7 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// TCP throughput, in Mbit/s, under `discipline`, next to `datagrams` per second from random
-/// sources.
+/// TCP throughput in Mbit/s under `discipline`, while random sources send `datagrams` per second.
 fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     let rate = Rate::from_bps(LINK).expect("not zero");
     let buffer = Amount::Time(Duration::from_ms(50));
@@ -108,7 +108,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// The gateway's settings, but as in the paper: without `free_below`.
+/// The gateway's settings without `free_below`, as in the paper.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 

@@ -288,8 +288,8 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// An acknowledgement leaves at 10 ms, its answer arrives at 50 ms, and the segment before the
-/// answer at `before_us`.
+/// An acknowledgement leaves at 10 ms, and its answer arrives at 50 ms. The segment before the
+/// answer arrives at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);

@@ -5,6 +5,7 @@ use super::super::Config;
 use super::{LOOPBACK, Note, about, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::passages::passages;
 use crate::config::spec::Spec;
+use crate::config::user::{self, User};
 use crate::config::wire::TunnelSpec;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::Passage;
@@ -51,8 +52,8 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// Notes on a router's traffic past the gateway: in tunnels not listed in `tunnels`, and through
-/// the firewall's flowtables.
+/// Notes on a router's traffic that bypasses the gateway: in tunnels that `tunnels` does not list,
+/// and through the firewall's flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
     let (wire, insides, outside) = (&spec.wire, spec.wire.inside.names(), &spec.wire.outside);
@@ -96,13 +97,26 @@ fn is_loopback(name: &str) -> bool {
     about(name).is_some_and(|about| about.is_loopback)
 }
 
+/// The fate of an interface that appears later, for which TAP devices must then be created.
+fn shaped_later(user: Option<&User>) -> String {
+    match user.filter(|user| !user.may_open_tun()) {
+        None => "it is shaped within a second of its return".into(),
+        Some(user) => format!(
+            "it will pass unshaped, because the user `{}` may not open /dev/net/tun: `chmod 666 /dev/net/tun`, as on most distributions, or set \
+             `safety.user = \"root\"`",
+            user.name
+        ),
+    }
+}
+
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();
     let mut notes = Vec::new();
+    let later = shaped_later(user::of(config)?.as_ref());
     for inside in wire.inside.names() {
         if !there.contains(inside) && wire.inside.names().iter().any(|other| there.contains(other)) {
-            notes.push(Note(format!("`{inside}` is missing; it is shaped within a second of its return")));
+            notes.push(Note(format!("`{inside}` is missing; {later}")));
             continue;
         }
         notes.extend(fits(config, "inside", inside, &there)?);
@@ -112,7 +126,7 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
     let names = [inside.unwrap_or(wire.inside.first()).as_str(), wire.outside.as_str()];
     for (at, TunnelSpec { interface, .. }) in wire.tunnels.iter().enumerate() {
         if !there.contains(interface) {
-            notes.push(Note(format!("the tunnel `{interface}` is missing; it is shaped when it exists")));
+            notes.push(Note(format!("the tunnel `{interface}` is missing; {later}")));
         }
         if is_loopback(interface) {
             let path = format!("wire.tunnels.{at}.interface");

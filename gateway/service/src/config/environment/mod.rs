@@ -107,7 +107,8 @@ fn refused(config: &Config, path: &str, given: &str, why: String, allowed: Strin
 }
 
 fn interfaces() -> Vec<String> {
-    // Not from /sys/class/net, which shows the namespace in which /sys was mounted.
+    // The names are not read from /sys/class/net, which shows the namespace in which /sys was
+    // mounted.
     let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()

@@ -90,7 +90,8 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside. It has an address if, and only if, `outside` has one.
+    /// The interface that is probably inside. Either both this interface and `outside` have an
+    /// address, or neither has one.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {

@@ -79,8 +79,8 @@ impl Default for Call {
 /// The types of events that a call times.
 pub const KINDS: &[Kind] = &[Kind::Frame, Kind::LateFrame, Kind::LostFrame, Kind::Freeze];
 
-/// Bytes of a report on the wire: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
-/// 6.1) and 8 of RFC 8698, section 5.3, rounded up to words.
+/// Bytes of a report on the wire: IPv4 and UDP headers, and 12 bytes of a feedback message (RFC
+/// 4585, section 6.1). RFC 8698, section 5.3, adds 8 bytes, rounded up to words.
 const REPORT_BYTES: usize = 20 + 8 + 12 + 8;
 
 impl Call {

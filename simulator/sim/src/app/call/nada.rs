@@ -276,8 +276,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // The rate grows by 50 / 300. The round trip is 80 ms, the report interval 100 ms, and the
-        // filters 120 ms.
+        // The rate grows by the fraction 50 / 300. The round trip is 80 ms, the report interval 100
+        // ms, and the filters' delay 120 ms.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
@@ -285,13 +285,14 @@ mod tests {
 
     #[test]
     fn it_settles_where_congestion_matches_its_rate() {
-        // At r = RMAX / 2, the offset, equation (5), is zero if the congestion is PRIO XREF RMAX /
-        // r = 20 ms.
+        // At r = RMAX / 2, PRIO XREF RMAX / r is 20 ms. With this congestion, the offset of
+        // equation (5) is zero.
         let mut sender = Sender { rate_bps: 750e3, previous_s: 0.020, ..Sender::new(RATES) };
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
         assert!((sender.rate_bps - 750e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&report(0.030), Duration::from_ms(50), at(200));
-        // By equations (5) to (7), an offset and a change of 10 ms lower the rate by 0.022.
+        // By equations (5) to (7), an offset and a change of 10 ms lower the rate by the fraction
+        // 0.022.
         assert!((sender.rate_bps - 750e3 * 0.978).abs() < 1e-6, "{}", sender.rate_bps);
     }
 
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn a_receiver_reports_its_rate_its_queue_and_whether_there_is_one() {
         let idle = receive(5, |_| 20, |_| false);
-        // Half a second holds 50 packets, or 51 with both at its bounds.
+        // Half a second holds 50 packets, or 51 if there is a packet at both of its bounds.
         assert!((idle.received_bps - 1e6).abs() <= 1e6 / 50.0, "{}", idle.received_bps);
         assert!(idle.may_ramp_up && idle.congestion_s == 0.0);
         let queueing = receive(5, jump_to(50), |_| false);

@@ -173,7 +173,8 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The loss of frame 2 is noticed with frame 3. Frames 3 to 7 are lost when complete.
+        // The complete frame 3 reveals the loss of frame 2. Frames 3 to 7 count as lost when they
+        // are complete.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
         // The 280 ms between frames 1 and 8 exceed both bounds: 40 ms + 150 ms, and 3 × 40 ms.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);

@@ -51,8 +51,8 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // The coder's rate is 5 % below NADA's with half a frame or more in the sender's buffer. The
-    // mean of 1200 frames has a relative standard error of 0.06/35.
+    // The coder's rate is 5 % below NADA's rate if the sender's buffer holds half a frame or more.
+    // The mean of 1200 frames has a relative standard error of 0.06/35.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.
@@ -80,8 +80,8 @@ fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
     // The next frame reveals the loss, and the request takes 20 ms. The key frame, three times as
-    // large, takes 99 ms to send and 20 ms to arrive. With the adjacent frames, the freeze lasts
-    // 200 ms or slightly more.
+    // large, takes 99 ms to send and 20 ms to arrive. Counted from the frame before the lost one,
+    // the freeze lasts 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();

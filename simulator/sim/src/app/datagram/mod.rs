@@ -41,8 +41,8 @@ macro_rules! sources {
                 }
             }
 
-            /// The size of most of the source's packets, bytes on the wire, for precomputation; 0
-            /// if there is no such size.
+            /// The usual size of the source's packets, bytes on the wire, for precomputation; 0 if
+            /// there is no such size.
             pub fn typical_bytes(&self, header_bytes: u32) -> u32 {
                 match self {
                     $(Traffic::$kind(plan) => plan.typical_bytes(header_bytes),)+

@@ -26,7 +26,7 @@ pub struct OutsideTraffic {
 type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
-    /// A source named `name` in records. `typical_bytes` is the size of most of its packets on the
+    /// A source named `name` in records. `typical_bytes` is the usual size of its packets on the
     /// wire, or 0 if sizes vary. `starting` creates the source of each flow, given the header bytes
     /// of its packets.
     pub fn new<S: DatagramSource + 'static>(

@@ -9,8 +9,8 @@ use fairwire_core::{Duration, Rng, Time};
 /// Every `group`-th frame, including the first, is an independently coded I-frame; the others are
 /// differences. The sizes of both types are lognormal by default, as M. Krunz and H. Hughes found
 /// for I, P and B frames ("A traffic model for MPEG-coded VBR streams", SIGMETRICS 1995). The
-/// parameters are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame, deviations of 30
-/// % of the mean.
+/// parameters are ours: 3 Mbit/s at 30 frames/s, and deviations of 30 % of the mean. An I-frame is
+/// four times as large as a P-frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
     /// Time between frames; above zero.

@@ -17,7 +17,8 @@ pub struct Bursts {
     pub burst: Law,
     /// Seconds between bursts.
     pub idle: Law,
-    /// True if each burst is a new connection with a separate flow hash; otherwise all share one.
+    /// True if each burst is a new connection with a separate flow hash; otherwise all bursts share
+    /// one connection.
     pub renews: bool,
 }
 

@@ -21,8 +21,8 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer comprises all data given up to
-        /// this step.
+        /// When the transfer began, if it is timed. The transfer ends when these segments have
+        /// arrived.
         timed_from: Option<Time>,
     },
     /// Send this number of additional segments over a connection.
@@ -31,8 +31,8 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer comprises all data given up to
-        /// this step.
+        /// When the transfer began, if it is timed. The transfer ends when these and all earlier
+        /// segments of the connection have arrived.
         timed_from: Option<Time>,
     },
     /// Invoke the load again at this time. Voids any previous `WakeAt`.

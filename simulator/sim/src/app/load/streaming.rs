@@ -78,7 +78,8 @@ impl Streaming {
         Some(problem.to_owned())
     }
 
-    /// Buffered playing time when the video first plays, in full chunks.
+    /// Buffered playing time when the video first plays: that of the full chunks that `start`
+    /// requires.
     pub fn needed_to_start(&self) -> Duration {
         let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
@@ -276,8 +277,8 @@ mod tests {
     use super::super::tests::Ideal;
     use super::*;
 
-    /// The steps of `plan` in `s` seconds, over an ideal connection of one segment of 1000 bytes
-    /// per millisecond, or 8 Mbit/s.
+    /// The steps of `plan` in `s` seconds, over an ideal connection. It delivers one segment of
+    /// 1000 bytes per millisecond, or 8 Mbit/s.
     fn steps(plan: Streaming, s: u64) -> Vec<(Time, Step)> {
         Ideal::run(&Load::Streaming(Box::new(plan)), Time::ZERO + Duration::from_secs(s))
     }

@@ -25,8 +25,8 @@ pub enum Arrivals {
     Poisson {
         /// Mean time between arrivals; above zero.
         mean_gap: Duration,
-        /// Maximum simultaneous transfers, 1 or more. Others wait for a connection; completion
-        /// times count from their arrival.
+        /// Maximum simultaneous transfers, 1 or more. Others wait for a connection; the completion
+        /// time of each counts from its arrival.
         connections: u16,
     },
 }

@@ -24,8 +24,9 @@ pub struct Web {
     /// Seconds from the first object's arrival to the requests for its embedded objects. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// Number of objects embedded in the first object. Default: Pareto of shape 1.1, from 2 to at
-    /// most 55, minus 2. The mean is 5.64, the maximum 53.
+    /// Number of objects embedded in the first object. Default: Pareto of shape 1.1 and minimum 2,
+    /// minus 2. Before the subtraction, values above 55 become 55. The mean is 5.64, the maximum
+    /// 53.
     pub objects: Law,
     /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
     /// and deviation 126 168 bytes before the cut.
