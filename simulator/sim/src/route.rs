@@ -97,7 +97,7 @@ mod tests {
         for leg in &legs {
             assert_eq!((leg.takes_bytes(1500), leg.takes_bytes(40)), (leg.takes(true), leg.takes(false)));
         }
-        // The wires have 10 and 7 Mbit/s; their delays add 5 ms.
+        // The wires have 10 and 7 Mbit/s, and their delays sum to 5 ms.
         assert_eq!(legs[0].takes_bytes(1000), Duration::from_ns(5_000_000 + 800_000 + 1_142_857));
         assert_eq!(legs[2].takes_bytes(1000), Duration::ZERO);
     }

@@ -12,8 +12,8 @@ pub struct PacketEvent {
     pub what: What,
     /// The queued link, by its index in the plan; `None` at the ends of the path.
     pub link: Option<u32>,
-    /// The flow, or one connection of a flow with several, by its index in
-    /// [`View::flows`](crate::View::flows).
+    /// The index in [`View::flows`](crate::View::flows) of the flow, or of the connection if the
+    /// flow has several.
     pub flow: u32,
     /// The packet's number, reused once the packet is no longer in flight.
     pub frame: u32,
@@ -30,13 +30,13 @@ pub struct PacketEvent {
 /// A completed request: a transfer, or a page of several transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
-    /// The time of completion: of a transfer, when its receiver has all data; of a page, when its
-    /// senders know that all data has arrived.
+    /// The time of completion. A transfer is complete when its receiver has all data. A page is
+    /// complete when its senders know that all data has arrived.
     pub at: Time,
     /// When the transfer or page was requested.
     pub since: Time,
-    /// The flow, or one connection of a flow with several, by its index in
-    /// [`View::flows`](crate::View::flows); for a page, the first connection of its user.
+    /// The index in [`View::flows`](crate::View::flows) of the flow, or of the connection if the
+    /// flow has several. For a page, the index of its user's first connection.
     pub flow: u32,
     /// Is the request a page?
     pub is_page: bool,
@@ -61,8 +61,8 @@ pub enum What {
     Depart,
     /// The packet was lost on the wire behind a link, after it had been sent.
     Lost,
-    /// The packet has completely reached its receiver; for an acknowledgement, the sender of the
-    /// data.
+    /// The packet has completely reached its receiver, which for an acknowledgement is the sender
+    /// of the data.
     Deliver,
 }
 

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A set-up that may be stopped. Code that sets up a link or a flow calls [`made`](Self::made) for
-/// it.
+/// A set-up that may be stopped. Code calls [`made`](Self::made) once for each link or flow that it
+/// sets up.
 pub struct SetUp<'a> {
     watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     made: u32,
@@ -60,7 +60,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// Builds the model. If `watch` stops this, returns the components built so far.
+    /// Builds the model. If `watch` stops the set-up, returns the components built so far.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,

@@ -1,4 +1,4 @@
-//! A run to its end, or in steps between which the caller does other work.
+//! Runs to the end, or in steps. Between two steps the caller does other work.
 
 use crate::event::Events;
 use crate::model::Model;

@@ -1,5 +1,5 @@
-//! Stores a run's frames and flows. Only this module, `frames` and `flow` decide their memory
-//! layout and prefetching.
+//! Stores a run's frames and flows. Only this module and the modules `frames` and `flow` decide on
+//! memory layout and prefetching.
 
 use crate::event::{Event, Memory};
 use crate::flow::Flow;

@@ -11,7 +11,7 @@ use fairwire_core::{Seed, Time};
 /// Distinguishes simultaneous events.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    /// The number of events scheduled so far, modulo 2^32, if the rule needs it.
+    /// The number of events scheduled so far, modulo 2^32; always 0 under the random rule.
     scheduled: u32,
     salt: Option<u64>, // none: in the order scheduled
 }
@@ -39,8 +39,8 @@ impl Ties {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// The sort key of an event at `time`: a hash under the random rule, else the number. Different
-    /// numbers have different hashes.
+    /// The sort key of an event at `time`. Under the random rule it is a hash, different for
+    /// different numbers. Otherwise earlier scheduled events have smaller keys.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {
         match self.salt {

@@ -41,7 +41,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         let leg = &self.legs[frame.leg as usize];
         if leg.to == Target::End && !frame.is_ack() {
             let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
-            // Packets of one leg have one identity, so they stay in order even at the same instant.
+            // All packets of a leg have the same identity, so packets that arrive at the same
+            // instant stay in order.
             self.events.push_at_link(at + takes, Event::Sink(slot), frame.leg, Lane::NONE);
         } else {
             self.go_on(slot, at, now);

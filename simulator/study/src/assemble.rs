@@ -181,7 +181,7 @@ impl Drawing<'_, '_> {
             panels.extend(self.over_time(gathered, curves.seed, curves.split));
         }
         panels.extend(self.made_curves(gathered));
-        // With curves, numbers are drawn only if the study specifies how.
+        // If there are curves, numbers are drawn only if the study specifies panels for them.
         let is_beside = !panels.is_empty() && self.figure().panel.is_empty();
         if !self.numbers.is_empty() && !is_beside {
             let own = PanelSpec::default();
@@ -432,8 +432,8 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // Points outside the requested range are left out, because an axis with all points
-                // would compress it.
+                // An axis with all points would compress the requested range, so points outside it
+                // are left out.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });

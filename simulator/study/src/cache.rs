@@ -129,7 +129,8 @@ impl Cache {
         }
         let body = decompress_to_vec_with_limit(packed, MAX_BYTES).ok()?;
         let result = serde_json::from_slice(&body).ok()?;
-        // Marks the result as used now. If this fails, the result is only removed sooner.
+        // Marks the result as used now. If this fails, the only effect is that the result is
+        // removed sooner.
         let _ = file.set_modified((self.clock)());
         Some(result)
     }

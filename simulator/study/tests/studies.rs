@@ -169,8 +169,8 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // The fair share of the two TCP flows is 2/3 of the link. Under tail drop, the CBR flow, faster
-    // than the link, leaves them nearly nothing.
+    // The fair share of the two TCP flows together is 2/3 of the link. Under tail drop, the CBR
+    // flow leaves them nearly nothing, because it is faster than the link.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
     // `sampled` is a mean of samples, in packets. `mean` is a mean over time, in bytes.
@@ -295,8 +295,8 @@ fn a_changed_or_truncated_result_is_computed_again() {
 
 #[test]
 fn a_run_shared_by_exhibits_is_made_once_under_any_name() {
-    // `time` has the traffic of `sweep` at `middle`, but needs other samples. Only `again` shares
-    // the runs of `sweep`.
+    // The exhibit `time` has the traffic of `sweep` at the point `middle`, but needs other samples.
+    // Only `again` shares the runs of `sweep`.
     let copy = r#"
 [[exhibit]]
 id = "again"

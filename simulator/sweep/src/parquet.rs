@@ -149,7 +149,8 @@ fn kind(about: &ColumnDescriptor) -> Option<Kind> {
         Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) | None => {
             about.converted_type() == ConvertedType::UINT_64
         }
-        // Others, such as dates and decimals, are neither numbers nor texts.
+        // Columns of other logical types, such as dates and decimals, are neither numbers nor
+        // texts, so they are ignored.
         Some(_) => return None,
     };
     match about.physical_type() {

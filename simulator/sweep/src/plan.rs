@@ -484,8 +484,8 @@ impl Maker<'_> {
             })
         };
         let made: Result<Vec<Cell>, _> = (0..count).into_par_iter().map(cell).collect();
-        // Cells are made in parallel, so any invalid cell may fail first. The first in the plan is
-        // reported.
+        // Cells are made in parallel, so any invalid cell may fail first. The error of the plan's
+        // first invalid cell is reported.
         let cells =
             made.map_err(|error| (0..count).find_map(|number| cell(number).err()).unwrap_or(error))?;
         let mut labels = BTreeSet::new();

@@ -26,7 +26,7 @@ impl Base {
     pub fn load(path: &Path) -> Result<Self, DocumentError> {
         let text =
             read_text(path, MAX_BYTES, "a scenario file in TOML, such as scenarios/selfish-flow.toml")?;
-        // The path is absolute, for workers in other folders.
+        // The folder's path is absolute, because workers may run in other folders.
         let folder =
             path.parent().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.into()));
         Ok(Base { name: path.display().to_string(), text, folder, set: Vec::new() })

@@ -60,8 +60,8 @@ pub struct Config {
     pub restart_window: Option<u32>,
     /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
-    /// The maximum output that may wait at the host's own link, as its transmission time there;
-    /// `None` for no limit. Two segments may always wait. Linux's TCP small queues
+    /// The maximum output that may wait at the host's own link, measured as transmission time on
+    /// this link; `None` for no limit. Two segments may always wait. Linux's TCP small queues
     /// (`tcp_small_queue_check`) allow 1 ms at the pacing rate, which is up to twice the flow's
     /// rate.
     pub host_queue: Option<Duration>,
@@ -76,14 +76,15 @@ pub enum Recovery {
     Tahoe,
     /// Fast recovery until the first acknowledgement of new data (RFC 5681, section 3.2).
     Reno,
-    /// Fast recovery until the whole window is acknowledged, one hole per round trip (RFC 6582).
+    /// Fast recovery until the whole window is acknowledged. One lost segment is repaired per round
+    /// trip (RFC 6582).
     #[default]
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// Like SACK, but time decides which segments are lost, with a probe of the tail (RACK-TLP, RFC
-    /// 8985). The receiver reports duplicate arrivals (RFC 2883), and a reduction made without a
-    /// loss is undone (RFC 4015, RFC 5682).
+    /// Like SACK, but time decides which segments are lost, and a probe detects losses at the tail
+    /// (RACK-TLP, RFC 8985). The receiver reports duplicate arrivals (RFC 2883). A reduction made
+    /// without a loss is undone (RFC 4015, RFC 5682).
     Rack,
 }
 
@@ -101,8 +102,8 @@ pub enum Processing {
     #[default]
     None,
     /// The maximum is the time in which the path's slowest link sends two full segments at its
-    /// current rate, but at most an eighth of a round trip. Both bounds are ours: with one segment,
-    /// shares still depended on round trips.
+    /// current rate. It is at most an eighth of a round trip. Both bounds are ours: with one
+    /// segment instead of two, shares still depended on round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
@@ -112,8 +113,8 @@ pub enum Processing {
 /// segments, and segments that fill a hole or open a connection, are still acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// The number of unacknowledged segments after which the receiver acknowledges at the latest,
-    /// at least 1; RFC 5681 recommends 2.
+    /// The number of unacknowledged segments at which the receiver must acknowledge. It is at least
+    /// 1; RFC 5681 recommends 2.
     pub segments: u32,
     /// The maximum delay of an acknowledgement after the first unacknowledged segment; RFC 5681
     /// allows 500 ms.
@@ -169,11 +170,11 @@ pub struct Quirks {
     /// clock's phase.
     pub counts_ticks: bool,
     /// Does a lost SYN set the threshold as any timeout does, as in ns-2? By RFC 5681, section 3.1,
-    /// a lost SYN only leaves a window of one segment.
+    /// a lost SYN only sets the window to one segment.
     pub lost_syn_counts: bool,
 }
 
-/// The constants of a TCP in the simulators of a period.
+/// The constants of a TCP, as the simulators or hosts of a period have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// ns-1 in 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data

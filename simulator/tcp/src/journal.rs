@@ -1,10 +1,11 @@
-//! A record of when each segment in flight was sent, and of the number delivered by then: for exact
-//! round-trip times and delivery rates.
+//! A record of when each segment in flight was sent, and of the number delivered by then. It gives
+//! exact round-trip times and delivery rates.
 //!
-//! A journal takes 32 bytes per segment in flight. A sender keeps one with RACK-TLP, with exact
-//! round-trip times, or if its controller needs one.
+//! A journal takes 32 bytes per segment in flight. A sender keeps one if it uses RACK-TLP or exact
+//! round-trip times, or if its controller needs a journal.
 //!
 //! # Source
+//!
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3. A rate is the amount delivered between
 //! the sending of a segment and its acknowledgement, divided by a time. This time is the longer of
 //! two: the time in which the amount was sent, and the time in which it was acknowledged.
@@ -206,7 +207,8 @@ impl Journal {
     }
 
     /// The delivery rate since the segment of `record` was sent. `None` if the interval is shorter
-    /// than any round trip: acknowledgements were compressed, or the segment was sent twice.
+    /// than the minimum round-trip time. Then acknowledgements were compressed, or the segment was
+    /// sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);

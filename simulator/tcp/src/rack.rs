@@ -59,7 +59,8 @@ pub(crate) struct Rack {
 /// peak decreases once per round trip, not with every sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// The smoothed deviation of the measurements, and its peak in this round trip, both times 4.
+    /// The smoothed deviation of the measurements, and its peak in this round trip. Both are
+    /// multiplied by 4.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation that the timeout uses, times 4.

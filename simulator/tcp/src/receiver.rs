@@ -49,8 +49,8 @@ struct Quick {
 /// The number of acknowledgements that leave at once after a mark, or after a retransmission from a
 /// sender with ECN.
 const AFTER_A_MARK: u8 = 2;
-/// The minimum of 4 RTTVAR in the timeout that a receiver computes from the handshake (RFC 6298). A
-/// pause is longer than this timeout.
+/// The lower bound on 4 RTTVAR in the timeout that a receiver computes from the handshake (RFC
+/// 6298). A silence longer than this timeout is a pause.
 const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
@@ -137,7 +137,7 @@ impl Run {
     }
 }
 
-/// A segment from each of the runs that last had an arrival, the latest first; 0 for none.
+/// A segment from each of the runs with the latest arrivals, the latest first; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {

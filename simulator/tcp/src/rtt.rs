@@ -71,8 +71,9 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The timeout: smoothed time plus four variations, times the back-off, at most the maximum.
-    /// The minimum applies to this sum or, with `floors_variation`, to the four variations.
+    /// The timeout: the sum of smoothed time and four variations, multiplied by the back-off, at
+    /// most the maximum. The minimum applies to this sum or, with `floors_variation`, to the four
+    /// variations.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -190,8 +191,8 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // The variation is 6 - 1 (6/4 rounded down) + (15 - 4) = 16 ticks. The timeout is 5 (4 +
-        // 11/8 rounded down) + 16 = 21 ticks, as in a trace of ns-2.
+        // The variation is 6 - 1 + (15 - 4) = 16 ticks, where 1 is 6/4 rounded down. The timeout is
+        // 5 + 16 = 21 ticks, where 5 is 4 + 11/8 rounded down. A trace of ns-2 shows this timeout.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);

@@ -3,15 +3,16 @@
 //!
 //! The board has one byte per segment, from the first unacknowledged to the highest about which
 //! something is known. Counts updated at every change give the number in flight ("pipe"). So the
-//! cost of an acknowledgement depends on its news, not on the window.
+//! cost of an acknowledgement depends on what it newly reports, not on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
 //! 6.2, step 5). Segments sent once are examined in number order, which is their sending order.
 //! Retransmissions are examined in their own sending order. So each is examined once.
 //!
 //! # Where we differ
-//! Under `Rule::Count`, a retransmission counts as lost when a segment first sent after it is
-//! selectively acknowledged, in the spirit of RFC 8985. RFC 6675 would wait for the timer.
+//!
+//! Under `Rule::Count`, a retransmission counts as lost when the receiver reports a segment that
+//! was first sent later. This is in the spirit of RFC 8985; RFC 6675 would wait for the timer.
 
 use crate::cut::Cut;
 use crate::journal::Journal;
@@ -43,7 +44,7 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// A segment is lost once three segments above it have arrived. A retransmission is lost once a
-    /// segment first sent after it has arrived.
+    /// segment has arrived that was first sent later.
     #[default]
     Count,
     /// A segment is lost once three segments above it have arrived. A retransmission is never lost.

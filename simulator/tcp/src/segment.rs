@@ -66,17 +66,17 @@ impl Ack {
     }
 }
 
-/// Up to three blocks of segments that have arrived out of order (RFC 2018), the block of the
-/// latest arrival first. An empty block ends the list. A segment that has arrived twice replaces
-/// the first block (DSACK, RFC 2883).
+/// Up to three blocks of segments that have arrived out of order (RFC 2018). The block of the
+/// latest arrival is first. An empty block ends the list. A segment that has arrived twice takes
+/// the first place, and at most two blocks follow (DSACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments. It is counted from the acknowledgement that reports it, so its fields are
-/// small.
+/// A run of segments. Its position is relative to the acknowledgement that reports it, so the
+/// fields are small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
@@ -113,9 +113,9 @@ impl Sack {
         (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// The ranges of the option in an acknowledgement of everything below `next`. A segment that
-    /// has arrived twice comes first, then the blocks. A range is its first sequence number and the
-    /// number after its last, in segments.
+    /// The ranges of the SACK option in an acknowledgement of everything below `next`. A segment
+    /// that has arrived twice comes first, then the blocks. A range consists of its first segment
+    /// number and the number after its last.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
         let blocks = self.iter().map(move |block| {
             let first = next + u64::from(block.offset);

@@ -123,8 +123,8 @@ fn a_link_wastes_opportunities_without_a_backlog() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // A packet at 22 ms waits for the opportunity at 25 ms. The tolerance covers its 8 ns on the
-    // access link.
+    // A packet at 22 ms waits for the opportunity at 25 ms. The tolerance covers the packet's 8 ns
+    // on the access link.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -166,7 +166,7 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // At either end, packets of 11 ms and a partial burst may be in flight.
+        // At the start and end of measuring, packets of 11 ms and a partial burst may be in flight.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -244,7 +244,7 @@ fn keystrokes_arrive_at_their_rate() {
 
 #[test]
 fn a_pause_follows_a_burst_that_has_been_delivered() {
-    // A cycle is a pause of 100 ms and a round trip of 24 ms, or two with a new connection.
+    // A cycle is a pause of 100 ms and a round trip of 24 ms. A new connection adds a round trip.
     let load = |renews| Load::Bursts(Bursts { burst: Law::Fixed(1.0), idle: Law::Fixed(0.1), renews });
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     for (renews, cycle) in [(false, 0.124), (true, 0.148)] {
@@ -281,8 +281,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // A page has 1 object and, on average, 5.64 embedded ones, at most 53. Their variance is
-    // therefore below 53 × 5.64.
+    // A page has 1 object and, on average, 5.64 embedded ones, at most 53. The variance of their
+    // number is therefore below 53 × 5.64.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");
@@ -355,7 +355,7 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
     });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
-    // The SYN of 30 s is too late.
+    // The SYN of 30 s is too late: the run has ended.
     let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
     assert_eq!(flows_seen(user("http", http, 1)), 15);
     let telnet = Load::Telnet(Telnet::default());

@@ -111,7 +111,8 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
 }
 
 /// An estimator that requests a lower target for five packets after a mark, otherwise a higher one.
-/// The first acknowledgements after a halved window release no packets to carry requests.
+/// After the window is halved, the first acknowledgements release no packets, so nothing carries
+/// their requests.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
@@ -123,7 +124,7 @@ fn requests_of_the_far_edge_return_after_one_round_trip() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // `heard[0]` is of the SYN. The answer to the SYN carries the request of the far edge, and the
+    // `heard[0]` came with the SYN. The answer to the SYN carries the far edge's request, and the
     // next packet carries it to the near edge.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");

@@ -197,8 +197,8 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law neglects a second loss, which concerns 12 % of the windows of 13 segments at
-            // p = 0.01.
+            // The law neglects a second loss in a window. This occurs in 12 % of the windows of 13
+            // segments at p = 0.01.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }
     }
@@ -216,7 +216,7 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
     // PFTK's Reno repairs the lost rest of a window in one round trip. Our Reno repairs one loss
-    // per round trip, so it mostly times out. Single losses leave less to repair.
+    // per round trip, so it mostly times out. Single losses leave less to repair than PFTK assumes.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

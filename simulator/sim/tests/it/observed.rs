@@ -64,7 +64,7 @@ struct Log {
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
     waits: BTreeMap<u32, (u64, Duration)>,
-    /// The number of packets and their mean wait, by the link's own meter at the end.
+    /// The number of packets and their mean wait, read from the link's meter at the end of the run.
     metered: (u64, Duration),
 }
 
@@ -131,8 +131,8 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 
 #[test]
 fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
-    // Packet n, from 0, is delivered at n + 8.2 ms (transmission 0.1 + 1 + 0.1, propagation 1 + 5 +
-    // 1).
+    // Packet n, counted from 0, is delivered at (n + 8.2) ms. Transmission takes 0.1 + 1 + 0.1 ms,
+    // propagation 1 + 5 + 1 ms.
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(35), Some(Duration::from_ms(10)));
     assert_eq!(log.samples, [(10_000, 2000, 0, 0), (20_000, 10_000, 0, 0), (30_000, 10_000, 0, 0)]);
     assert_eq!(log.finished_at, [Time::from_ns(35_000_000)]);

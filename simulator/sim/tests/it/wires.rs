@@ -112,7 +112,8 @@ fn bursts_come_to_the_stationary_loss() {
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
     // The first term is the variance for independent losses. The second is due to the correlation
-    // 0.79 of successive states: 2 × 0.79 / 0.21, (0.8 - 0.001)^2, and the state's variance 20/441.
+    // 0.79 of successive states. It is 2 × 0.79 / 0.21, times (0.8 - 0.001)^2, times the state's
+    // variance 20/441, divided by the number of packets.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -127,7 +128,7 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
         // The constant is 1.31 for independent losses (T. Ott, J. Kemperman and M. Mathis, 1996),
         // and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997). The window hardly
-        // grows during a recovery: hence the tenth.
+        // grows during a recovery, so a tenth is tolerated.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }
@@ -153,7 +154,8 @@ fn held_packets_arrive_later_by_the_holding_time() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // In flight are the 200 packets of the last 20 ms, and a quarter of the 100 before.
+    // In flight are the 200 packets of the last 20 ms, and a quarter of the 100 packets before
+    // them.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }

@@ -51,8 +51,8 @@ impl Record for Watched {
         self.fates[victim].replaced += 1;
         self.sets += self.inner.drawn() - drawn;
         if self.inner.drawn() > drawn {
-            // A victim that has lost its last sample has already left the new set, but counts as a
-            // member.
+            // If the victim lost its last sample, it has already left the new set. It still counts,
+            // because it was drawn.
             let has_left = counts.of(hash(victim)) == 0;
             let members = self.inner.places().iter().map(|place| counts.flow_at(*place as usize));
             for flow in members.map(|flow| flow.0 as usize).chain(has_left.then_some(victim)) {

@@ -97,8 +97,8 @@ pub struct BicSpec {
 pub struct Bic {
     window: f64,
     threshold: f64,
-    /// The window at the last loss, or less with fast convergence, segments; zero if no loss is
-    /// known.
+    /// The window at the last loss, or less with fast convergence, segments; zero before the first
+    /// loss and after a timeout.
     maximum: f64,
     per_ack: f64,
     parameters: BicParameters,

@@ -43,7 +43,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// The constants for an initial window of `initial_window` segments of 1448 B, without options.
+    /// The constants for an initial window of `initial_window` segments of 1448 B, with all
+    /// switches off.
     pub fn of(initial_window: u32) -> Self {
         let (segment, whole_segments) = (Size(1448), false);
         Start {
@@ -70,16 +71,15 @@ pub struct Acked {
     pub growth: u32,
     /// The number of newly acknowledged segments that were marked, as counted by the receiver.
     pub marked: u32,
-    /// Segments newly considered lost, as selective acknowledgements show, including
-    /// retransmissions.
+    /// Segments, including retransmissions, that selective acknowledgements newly show to be lost.
     pub lost: u32,
     /// Segments in flight before the acknowledgement came.
     pub in_flight: u32,
     /// The exact round-trip time of an acknowledged segment; absent, for example, if the segment
     /// was sent twice.
     pub rtt: Option<Duration>,
-    /// True if the acknowledgement ends a round trip by covering a segment sent after the previous
-    /// round.
+    /// True if the acknowledgement ends a round trip, because it covers a segment sent after the
+    /// previous round ended.
     pub ends_round: bool,
     /// The delivery rate, for a controller that requests it ([`Feedback::rate`]).
     pub rate: Option<RateSample>,

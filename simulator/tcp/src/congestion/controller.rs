@@ -51,7 +51,7 @@ macro_rules! controllers {
                 vegas::Vegas(VegasSpec, VegasParameters);
                 /// BIC, the predecessor of CUBIC.
                 bic::Bic(BicSpec, BicParameters);
-                /// Westwood+, which sets its window after a loss from the acknowledged rate.
+                /// Westwood+. After a loss, it sets its window from the acknowledged rate.
                 westwood::Westwood(WestwoodSpec, WestwoodParameters);
             ]
             $($with)*
@@ -59,7 +59,8 @@ macro_rules! controllers {
     };
 }
 
-/// The parameters of a controller as entered: a struct under `#[parameters]`.
+/// The parameters of a controller, as a user enters them: a struct with the attribute
+/// `#[parameters]`.
 ///
 /// For an external controller, this struct is registered with
 /// `fairwire_scenario::control::register`.

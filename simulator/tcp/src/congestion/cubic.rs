@@ -209,14 +209,15 @@ impl Cubic {
         self.window = (self.window + segments * (target - counted) / counted).min(target);
     }
 
-    /// The curve's window, segments, `after_k` seconds after its inflection (figure 1).
+    /// The window on the curve, in segments, `after_k` seconds after the curve's inflection (figure
+    /// 1).
     fn at(&self, after_k: f64) -> f64 {
         let off = self.scale * after_k * after_k * after_k;
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip.
-    /// Despite `beta`, it gives the estimate the same average as Reno's window.
+    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. With
+    /// alpha, a window multiplied by `beta` at each loss has the same average as Reno's window.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -344,7 +345,8 @@ mod tests {
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
             // The window differs from `curve` by at most R^2 W'' / 2 = 0.005 s^2 × 2.4 K
-            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning.
+            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning
+            // of the curve.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -417,8 +419,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is a round trip of 0.1 s ahead of the curve, and the last segment takes
-        // another.
+        // The target is ahead of the curve by a round trip of 0.1 s. The last segment of growth
+        // takes another round trip.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -443,7 +445,6 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // The error is at most one segment, where `reno` is larger.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -499,8 +500,8 @@ mod tests {
             }
         }
         // The eighth sample of the second round shows the rise, at a window of 28. Then 43
-        // acknowledgements add 0.25 each: 2 in this round, 40 in four slower rounds, and one that
-        // ends the last.
+        // acknowledgements add 0.25 each: 2 in this round, 40 in the next four rounds, and one that
+        // ends the fourth.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -525,8 +526,8 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // On the first line, section 4.3 has 2 % more than the tables. One of a cycle's 26
-            // round trips is another 4 %.
+            // In the first case, section 4.3 gives 2 % more than the tables. A cycle has 26 round
+            // trips, so an error of one is another 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }

@@ -120,7 +120,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // The rise of 12 ms exceeds 89 ms / 8, as the eighth sample shows: 8 + 2 × 0.25.
+        // The rise of 12 ms exceeds 89 ms / 8. The eighth sample shows it, so the window grows by 8
+        // + 2 × 0.25.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -201,7 +201,8 @@ mod tests {
         {
             let before = ledbat.window();
             ledbat.acked(&ack(0, 11, Some(rtt_ms)));
-            // The delay is the minimum of four samples, so 50 ms counts for three more samples.
+            // The delay is the minimum of the last four samples, so the sample of 50 ms counts
+            // three more times.
             assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
             let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
             assert!((ledbat.window() - expected).abs() < 1e-12);

@@ -1,6 +1,6 @@
-//! The maximum over the last rounds, for BBR's rates and clumps of acknowledgements.
+//! A filter of maxima, which BBR uses for delivery rates and for clumps of acknowledgements.
 
-/// The maximum over the last `N` rounds, or cycles.
+/// The maximum over the last `N` rounds or, for BBRv3's rates, cycles.
 #[derive(Debug)]
 pub(super) struct MaxFilter<const N: usize> {
     best: [f64; N],

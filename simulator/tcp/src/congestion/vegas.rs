@@ -277,8 +277,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued, or 20 (122/100 - 1) = 4.4 by the
-        // minimum.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued. Division by the minimum round-trip
+        // time gives 20 (122/100 - 1) = 4.4 instead.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

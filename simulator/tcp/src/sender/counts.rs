@@ -10,7 +10,8 @@ use std::ops::Add;
 /// are one episode. A timeout and the further timeouts during its back-off are also one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
-    /// Expiries of the retransmission timer, including for a SYN, which is in no episode.
+    /// Expiries of the retransmission timer. Those for a SYN are included, but belong to no
+    /// episode.
     pub timeouts: u32,
     /// Episodes that began with duplicates, or with SACK blocks, and had no timeout.
     pub repaired: u32,

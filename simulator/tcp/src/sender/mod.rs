@@ -66,7 +66,7 @@ pub struct Sender {
     phase: Phase,
     timer: Timer,
     ecn: Ecn, // of new data
-    /// Options fixed at creation, up to `has_host`; then flags of the sender's current state.
+    /// The flags up to `has_host` are fixed at creation. The others are the sender's current state.
     has_board: bool,
     is_timely: bool,
     has_journal: bool,
@@ -102,7 +102,7 @@ enum Phase {
     },
     Open,
     /// Fast recovery. `has_acted`: NewReno has received a partial acknowledgement, or SACK has sent
-    /// the rescue.
+    /// the rescue retransmission.
     Recovery {
         has_acted: bool,
     },
@@ -489,7 +489,8 @@ impl Sender {
         left.saturating_sub(u64::from(self.inflation)).min(MAX_IN_FLIGHT) as u32
     }
 
-    /// Reports an acknowledgement to the controller, with less data to Reno.
+    /// Reports an acknowledgement to the controller. Reno needs only the segment count and the
+    /// maximum window.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
@@ -528,8 +529,8 @@ impl Sender {
         });
     }
 
-    /// Measures the round-trip time: with a journal at each acknowledgement, otherwise of one
-    /// segment at a time. Retransmissions are not measured (Karn).
+    /// Measures the round-trip time: at each acknowledgement if there is a journal, otherwise of
+    /// one segment at a time. Retransmissions are not measured (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)

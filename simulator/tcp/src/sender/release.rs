@@ -122,8 +122,8 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// True if a segment may leave now. A paced flow's next segment then leaves a gap later. As in
-    /// Linux, a window that the host's queue leaves unused does not grow.
+    /// True if a segment may leave now. If so, a paced flow's next segment waits for the pacing
+    /// gap. As in Linux, a window that the host's queue leaves unused does not grow.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {
@@ -155,7 +155,7 @@ impl Sender {
     }
 }
 
-/// The maximum gap between paced segments, in seconds; in a longer gap the retransmission timer
+/// The maximum gap between paced segments, in seconds. In a longer gap, the retransmission timer
 /// would expire.
 const MAX_GAP_S: f64 = 60.0;
 

@@ -401,7 +401,6 @@ fn everything_arrives_over_any_lossy_path() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // SACK adds nothing while no segment is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",

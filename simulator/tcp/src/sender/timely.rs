@@ -38,7 +38,7 @@ struct AckNews {
     /// True if an original filled the first hole (RFC 3522): the echo is older than the first
     /// retransmission since the reduction, or there was no retransmission.
     is_original_first: bool,
-    /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
+    /// Did a segment arrive whose only transmission was before the last reduction (RFC 5682)?
     has_original: bool,
     is_selective: bool,
     duplicate: Option<u64>,
@@ -424,8 +424,8 @@ impl Sender {
         }
     }
 
-    /// Schedules the tail probe instead of the retransmission timer, if allowed (TLP_calc_PTO,
-    /// section 7.2), after an acknowledgement or new data.
+    /// Schedules the tail probe, if allowed, instead of the retransmission timer (TLP_calc_PTO,
+    /// section 7.2). Call this after an acknowledgement or new data.
     pub(super) fn set_probe(&mut self, now: Time) {
         let may_probe = self.phase == Phase::Open
             && self.timer != Timer::Reordering

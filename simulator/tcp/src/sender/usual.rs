@@ -2,7 +2,7 @@
 //! there is no cut or possible undo.
 //!
 //! [`on_timely`](Sender::on_timely) would do the same in more steps, which have no effect in this
-//! case. This file saves a tenth of the instructions of a run of CUBIC flows.
+//! case. With this file, a run of CUBIC flows takes a tenth fewer instructions.
 
 use super::{Output, Phase, Sender};
 use crate::congestion::Control;

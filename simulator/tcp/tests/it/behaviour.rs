@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MODERN: Profile = Profile::Modern;
 
-/// Segments of 552 bytes per second at 10 Mbit/s.
+/// The number of 552-byte segments per second on a link of 10 Mbit/s.
 const LINK_PER_SECOND: f64 = 10e6 / (552.0 * 8.0);
 
 fn at(s: u64) -> Time {
@@ -147,8 +147,8 @@ fn a_loss_does_not_reduce_a_window_already_reduced_by_a_mark() {
         }
         let again: Vec<u64> =
             path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
-        // The receiver's window allows no new segments, so SACK's rescue is the last segment (RFC
-        // 6675, section 4, NextSeg 4).
+        // The receiver's window allows no new segments. So SACK's rescue retransmission is the last
+        // segment (RFC 6675, section 4, NextSeg 4).
         let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
         assert_eq!(again, expected, "{recovery:?}");
         assert_eq!(least, 16.0, "{recovery:?}");
@@ -169,8 +169,8 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // A mark at a window between 1 and 2 and the next mark, at a window of 1, cause equal waits.
-    // Each later mark doubles the wait. Each wait includes a round trip.
+    // One mark comes at a window between 1 and 2, the next at a window of 1. Both cause equal
+    // waits. Each later mark doubles the wait. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over

@@ -31,7 +31,8 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // A rise from rate / 1.25 is below a quarter, which Startup counts as no growth.
+            // Above rate / 1.25, the estimate can only rise by less than a quarter. Startup counts
+            // this as no growth.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
@@ -50,8 +51,8 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // ProbeRTT need not come fourth. On the shortest path four segments exceed the
-        // bandwidth-delay product, so RTprop is always observed.
+        // ProbeRTT need not come fourth, so only three states are checked. On the shortest path,
+        // four segments exceed the bandwidth-delay product, so RTprop is always observed.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
@@ -61,9 +62,10 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // RTprop is last observed in the first cycle, before a phase at 5/4 leaves a queue of
-            // four segments: three quanta and one. ProbeRTT begins ten seconds later. At 5/4,
-            // building this queue takes four times its transmission time, or 16 / rate.
+            // RTprop is last observed in the first cycle. Then a phase at 5/4 leaves a queue of
+            // four segments (three quanta and one segment). At 5/4, building it takes four times
+            // its transmission time, or 16 / rate. ProbeRTT begins ten seconds after the
+            // observation.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -272,7 +274,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Integer windows cost the flow of 5 ms 8 % more, so the bound is 10 %.
+    // Integer windows slow the flow of 5 ms by 8 % more than the flow of 25 ms, so the bound is 10
+    // %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

@@ -81,7 +81,7 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let (fates, ack_fates) =
         (RefCell::new(Seed(seed).stream("data")), RefCell::new(Seed(seed).stream("acks")));
     let segments = 1 + u64::from(rng.below(400));
-    // BBR continues after a loss from the number in flight plus one.
+    // At a loss, BBR sets its window to the number in flight plus one.
     let most = config.window.map_or(1e9, f64::from).max(f64::from(config.initial_window)) + 1.0;
     let mut path = Path::with(Sender::without_data(&config), &config, rng.below(40) as usize)
         .fate(|_, _| nature.fate(nature.loss, &mut fates.borrow_mut()))

@@ -48,7 +48,7 @@ fn a_path_with_one_percent_loss_is_used_as_the_draft_expects() {
     // 63 rounds. The mean of 0.99^n over 63 rounds is 0.745.
     let (used, _) = measured(&config(ControlConfig::Bbr3(Bbr3Parameters::default())), 200, 0.01);
     assert!(used > 0.745, "{used}");
-    // Reno's window is sqrt(1.5 / 0.01) = 12 packets of the 71 of a round trip: 0.17.
+    // Reno's window is sqrt(1.5 / 0.01) = 12 packets. A round trip holds 71, so Reno uses 0.17.
     let (reno, _) = measured(&config(ControlConfig::Reno), 200, 0.01);
     assert!(reno < 0.25, "{reno}");
 }

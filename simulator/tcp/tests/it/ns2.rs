@@ -1,4 +1,4 @@
-//! One flow performs as in ns-2 2.35, drop for drop, with each of its loss recoveries.
+//! With each loss recovery, one flow performs as in ns-2 2.35, drop for drop.
 //!
 //! The figures are the output of `ns proof/bench/one-flow.tcl BUFFER WINDOW RECOVERY`.
 
@@ -101,8 +101,8 @@ fn sack_has_the_losses_of_ns2() {
     );
 }
 
-/// The trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2` shows the
-/// number of ns-2; NUMBERS are the packets in `lost`.
+/// Returns the number of packets sent. The trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS"
+/// Newreno drop 200 0.2` shows that of ns-2. NUMBERS are the packets in `lost`.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -42,7 +42,8 @@ pub struct BbrSpec {
     /// Whether the window leaves room for clumps of ACKs.
     ///
     /// The excess is the number of acknowledged segments that the model's rate does not explain.
-    /// The room is the maximum excess of the last ten rounds, but at most 100 ms at this rate.
+    /// The room is the maximum excess of the last ten rounds, limited to 100 ms of delivery at this
+    /// rate.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."

@@ -51,7 +51,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// The path has 1000 segments per second and 100 ms.
+/// The path carries 1000 segments per second, and its round trip takes 100 ms.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {

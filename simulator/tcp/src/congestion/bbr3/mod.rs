@@ -198,8 +198,8 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// A probe follows the previous one after at most `RENO_ROUNDS` rounds, or after 2 s plus a random
-/// time of up to 1 s: section 5.3.3.5.
+/// The next probe is due after at most `RENO_ROUNDS` rounds. It is due earlier if 2 s plus a random
+/// time of up to 1 s have passed: section 5.3.3.5.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;

@@ -64,7 +64,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Returns empty maxima in the loss round of `before`.
+    /// Returns empty maxima that keep the loss round of `before`.
     pub(super) fn after(before: &Latest) -> Self {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }

@@ -10,7 +10,7 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
 /// At 1000 segments per second (0.8 Mbit/s), the quantum is its minimum of two segments.
 const SEGMENT: Size = Size(100);
 
-/// The path has 1000 segments per second and 100 ms.
+/// The path carries 1000 segments per second, and its round trip takes 100 ms.
 struct Rounds {
     bbr: Bbr3,
     at_ms: u64,
@@ -22,8 +22,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// Ends a round of 100 segments, the last `lost` of them lost. `in_flight` is the number before
-    /// the acknowledgement.
+    /// Ends a round of 100 segments, of which the last `lost` are lost. `in_flight` is the number
+    /// of segments in flight before the acknowledgement.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);

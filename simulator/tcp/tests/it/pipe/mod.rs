@@ -108,8 +108,8 @@ impl Pipe {
             self.round_ends_at = self.delivered;
             self.rounds += 1;
         }
-        // By draft-cheng-iccrg-delivery-rate-estimation, the rate is over the longer of the times
-        // to send and to deliver.
+        // By draft-cheng-iccrg-delivery-rate-estimation, the rate is measured over the longer of
+        // two times: sending and delivery.
         let over_s = (sent.at_s - sent.first_sent_s).max(self.now_s - sent.delivered_at_s);
         let per_second = (self.delivered - sent.delivered) as f64 / over_s;
         Acked {
