@@ -13,7 +13,7 @@ pub(super) enum Orientation {
 
 /// The largest value drawn. Beyond it, the length of an axis could overflow.
 const MAX_VALUE: f64 = 1e150;
-/// A linear axis draws a value nearer to zero than this as zero.
+/// A linear axis draws a value as zero if it is nearer to zero than this.
 const MIN_VALUE: f64 = 1e-150;
 const MAX_TICKS: f64 = 7.0;
 /// The minimum distance of labelled ticks, as a fraction of the axis.

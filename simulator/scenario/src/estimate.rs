@@ -27,8 +27,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// The maximum number of TCP timers that expire in a run, if each timer runs for the maximum RTO.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// Like `MAX_TIMEOUTS`, for flows with an unbounded queue at their host's own link. Each packet
-/// there takes about 100 bytes.
+/// The same maximum for flows with an unbounded queue at their host's own link. It is lower, since
+/// each packet in such a queue takes about 100 bytes of memory.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;

@@ -94,7 +94,7 @@ const FUNCTIONS: [(&str, Function); 5] = [
 pub trait Source {
     /// The measure `name`, if there is one.
     fn value(&self, name: &str) -> Option<f64>;
-    /// The result of a function of a series over time, if the series exists.
+    /// Applies a function to a time series. `None` if the series does not exist.
     fn over(&self, over: &Over) -> Option<f64>;
     /// The position on the horizontal axis.
     fn x(&self) -> f64;

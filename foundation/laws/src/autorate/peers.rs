@@ -38,7 +38,7 @@ pub(super) struct Peers {
 struct Peer {
     /// The shortest round trip of the previous half of the window.
     before: Duration,
-    /// The shortest round trip of the current half.
+    /// The shortest round trip of the current half of the window.
     lately: Duration,
     /// The shortest round trip since the line became full.
     recent: Duration,

@@ -110,7 +110,7 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
 pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
-    /// The leaf disciplines of the classes that name one.
+    /// For each class that names a leaf discipline: that discipline.
     pub leaves: &'a ClassLeaves,
     pub way: Way,
     pub frame_bytes: u32,

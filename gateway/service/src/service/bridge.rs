@@ -29,7 +29,7 @@ impl Bridge {
         let index = index_of(&name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         let index = index.map_err(fail("looking for the bridge"))?;
         let bridge = Bridge { index, name, ports: [inside, outside] };
-        // A kernel without IPv6 refuses the call, but does not need it.
+        // A kernel without IPv6 refuses the call, but has nothing to silence.
         let _ = netlink.silence(index);
         let joined = [inside, outside]
             .into_iter()

@@ -33,7 +33,7 @@ struct OnWire {
 /// A packet's source port and its IPv4 identification.
 type Name = (u16, u16);
 
-/// A data packet of a contest, as observed at one end of the bottleneck or its wire.
+/// A data packet of a contest, as observed at an end of the bottleneck or at the end of its wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// Its source port.

@@ -69,7 +69,7 @@ pub struct Config {
     pub measure: Measure,
     /// The buffer B, in the unit of `measure`.
     pub pool: f64,
-    /// The packet of a queue that is dropped.
+    /// The end of a queue that loses a packet.
     pub drop: End,
     /// The weights of the shares at the start, by class.
     pub weights: WeightOf,
