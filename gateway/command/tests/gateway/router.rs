@@ -151,6 +151,11 @@ impl Home {
         self.edge.started(|| command.output()).expect("it runs")
     }
 
+    /// The output of `check`.
+    pub(super) fn checked(&self, config: &Path) -> String {
+        String::from_utf8_lossy(&self.call(&["check", config.to_str().expect("UTF-8")]).stdout).into_owned()
+    }
+
     pub(super) fn start(&self, config: &Path) -> Gateway {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
         command.stderr(Stdio::piped());

@@ -75,6 +75,19 @@ fn copy(from: &Tun, to: &Tun, is_over: &AtomicBool) {
     }
 }
 
+/// Connects router and peers by Ethernet, under the name of the tunnel.
+fn ethernet_as_wg0(router: &Host, peers: &Host) -> End<'static> {
+    let here = End { name: "wg0", index: 103 };
+    router.join(peers, Wire { here, there: HOST, mtu: 1500 }).expect("the name is free");
+    router.bring_up(here.index).expect("it is there");
+    peers.bring_up(HOST.index).expect("it is there");
+    router.add_address(here.index, address("10.8.0.254/24")).expect("it is there");
+    peers.add_address(HOST.index, address(&format!("{}/24", PEERS[0]))).expect("it is there");
+    peers.add_route(address("0.0.0.0/0"), peers_route()).expect("the other one went");
+    here
+}
+
+/// Makes the firewall accept packets from one interface to another.
 fn accept(home: &Home, from: &str, to: &str) {
     let rule = format!("nft insert rule inet filter forward iifname {from} oifname {to} accept");
     if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {
@@ -111,10 +124,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
         })
     };
     let path = config("");
-    let check = || {
-        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let check = || home.checked(&path);
     // Some containers reserve the device for root.
     let is_open = fs::metadata("/dev/net/tun").expect("it is there").permissions().mode() & 6 == 6;
     let expected = ["it will pass unshaped, because the user", "it is shaped within a second"];
@@ -173,16 +183,10 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(is_taken(), "{:?}", gateway.said);
 
     drop(tunnel);
-    let here = End { name: "wg0", index: 103 };
-    home.edge.join(&peers, Wire { here, there: HOST, mtu: 1500 }).expect("the name is free");
-    home.edge.bring_up(here.index).expect("it is there");
-    peers.bring_up(HOST.index).expect("it is there");
-    home.edge.add_address(here.index, address("10.8.0.254/24")).expect("it is there");
-    peers.add_address(HOST.index, address(&format!("{}/24", PEERS[0]))).expect("it is there");
-    peers.add_route(address("0.0.0.0/0"), peers_route()).expect("the other one went");
+    let wire = ethernet_as_wg0(&home.edge, &peers);
     assert!(is_taken(), "{:?}", gateway.said);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
-    home.edge.remove(here.index).expect("it is there");
+    home.edge.remove(wire.index).expect("it is there");
     let _tunnel = Tunnel::new(&home.edge, &peers);
     assert!(check().contains("packets of `wg0` have no Ethernet address"), "{}", check());
     assert_eq!(home.traces(), "0 devices, tables: false");
@@ -326,10 +330,7 @@ fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
     echo(&home);
     let rates = [20.0, 10.0];
     let shaped = |text: String| with_tunnel(&text, rates);
-    let check = |path: &std::path::Path| {
-        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let check = |path: &std::path::Path| home.checked(path);
     let loopback = home.config(|text| shaped(text).replace("\"vpn0\"", "\"lo\""));
     assert_eq!(home.call(&["check", loopback.to_str().expect("UTF-8")]).status.code(), Some(2));
     let path = home.config(shaped);
