@@ -123,8 +123,9 @@ impl DelayTrace {
     /// else in the second. Times are in the column `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`, or else in the first.
     ///
-    /// # Errors If a line cannot be read, or a time is out of order or range. If a round trip is
-    /// out of range. If there are fewer than two different times, or nothing ever passes.
+    /// # Errors
+    /// If a line cannot be read, or a time is out of order or range. If a round trip is out of
+    /// range. If there are fewer than two different times, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)

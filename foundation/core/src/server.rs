@@ -17,7 +17,7 @@ pub struct Server {
     discipline: Box<dyn Discipline>,
     transmitter: Transmitter,
     next_poll_at: Time,
-    is_idle: bool, // the latest poll found nothing to send before `next_poll_at`
+    is_idle: bool, // the latest poll found no packet; one may be ready at `next_poll_at`
 }
 
 /// A packet that has begun to leave. If the transmitter makes up for a late poll, `sent` may be in
@@ -58,9 +58,7 @@ impl Server {
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
-        if self.is_idle {
-            self.transmitter.idle_until(now.min(self.next_poll_at));
-        }
+        self.end_idle_time(now);
         let begins_at = self.transmitter.begins_at(now);
         if begins_at > now {
             self.is_idle = self.discipline.backlog().packets == 0;
@@ -79,12 +77,19 @@ impl Server {
         Some(Service { packet, sent })
     }
 
-    /// Reserves the link for `bytes` sent outside the discipline at `now`. They delay the backlog,
-    /// but not the current packet.
-    pub fn charge(&mut self, bytes: u32, now: Time) {
+    /// Ends the idle time of an idle link when a packet is ready: what passes until the poll is
+    /// lateness, which the transmitter makes up for.
+    #[inline(always)]
+    fn end_idle_time(&mut self, now: Time) {
         if self.is_idle {
             self.transmitter.idle_until(now.min(self.next_poll_at));
         }
+    }
+
+    /// Reserves the link for `bytes` sent outside the discipline at `now`. They delay the backlog,
+    /// but not the current packet.
+    pub fn charge(&mut self, bytes: u32, now: Time) {
+        self.end_idle_time(now);
         let free = self.transmitter.start(bytes, now);
         self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;

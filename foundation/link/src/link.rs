@@ -123,8 +123,9 @@ impl<T, I: Moment> Link<T, I> {
     ///
     /// The caller assigns flow numbers freely; the queue shares between flows.
     ///
-    /// # Errors If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is
-    /// returned, and only the link's time has changed. A drop by the queue is not an error.
+    /// # Errors
+    /// If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is returned,
+    /// and only the link's time has changed. A drop by the queue is not an error.
     pub fn send(&mut self, payload: T, bytes: usize, flow: u64, ecn: Ecn, now: I) -> Result<(), NotSent<T>> {
         self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
     }

@@ -24,7 +24,8 @@ pub fn raise(threads: usize) -> io::Result<()> {
 
 /// Makes [`raise`] fail in this process from now on, unless the process has CAP_SYS_NICE.
 ///
-/// # Errors If the kernel refuses.
+/// # Errors
+/// If the kernel refuses.
 pub fn forbid() -> io::Result<()> {
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     Ok(rustix::process::setrlimit(rustix::process::Resource::Rtprio, none)?)

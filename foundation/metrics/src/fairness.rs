@@ -12,8 +12,8 @@ use std::iter::repeat_n;
 ///
 /// A flow's demand is the rate that it offers or requests; a flow with unlimited data has an
 /// unbounded demand. `group_share` is a group's throughput over the sum of its members' shares.
-/// Table 1 of FABA (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput / 9
-/// Mbit/s.
+/// Table 1 of FABA (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput /
+/// 9 Mbit/s.
 ///
 /// `jain` is Jain's index of the flows' ratios of throughput to share. A share never exceeds the
 /// demand, so a flow with a small demand does not count as starved. A flow or group that offers

@@ -74,7 +74,10 @@ impl Host {
     }
 
     /// Like [`at`](Host::at), but `start` and the processes that it starts find this host's
-    /// interfaces in `/sys`. Needs root. # Panics If `start` panics, or the host cannot be entered.
+    /// interfaces in `/sys`. Needs root.
+    ///
+    /// # Panics
+    /// If `start` panics, or the host cannot be entered.
     pub fn started<T: Send>(&self, start: impl FnOnce() -> T + Send) -> T {
         self.at(|| {
             part_sys().expect("who made a host may mount there");

@@ -188,7 +188,8 @@ impl<D: Discipline> Driver<D> {
     /// Gives the discipline the parameters of `fresh`, and checks that waiting packets stay.
     /// Returns true if the discipline accepted the parameters.
     ///
-    /// # Panics When the discipline breaks its contract.
+    /// # Panics
+    /// When the discipline breaks its contract.
     pub fn retune(&mut self, fresh: &dyn Discipline) -> bool {
         let takes = self.discipline.retune(fresh, self.now);
         self.check();

@@ -96,7 +96,8 @@ impl Live {
     /// Adds a viewer, and starts the reading task if none runs. Must be called inside the server's
     /// runtime.
     ///
-    /// # Errors If there are too many viewers, or too many items in `wanted`.
+    /// # Errors
+    /// If there are too many viewers, or too many items in `wanted`.
     pub fn look(
         self: &Arc<Self>,
         wanted: Vec<Wanted>,

@@ -67,8 +67,9 @@ pub fn line(changes: &[Change]) -> String {
 impl Journal {
     /// Parses the journal.
     ///
-    /// # Errors If a line is malformed. The error has the line's position. A last line without a
-    /// line end is only noted: its writer was killed before answering the operation.
+    /// # Errors
+    /// If a line is malformed. The error has the line's position. A last line without a line end is
+    /// only noted: its writer was killed before answering the operation.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -130,7 +131,8 @@ impl Journal {
     /// was edited later, the subscriber's changes are left out. A note then gives the position of
     /// the last of these changes in the journal `name`.
     ///
-    /// # Errors If the file cannot be parsed.
+    /// # Errors
+    /// If the file cannot be parsed.
     pub fn merged(&self, source: SheetText<'_>, name: &str) -> Result<(String, Vec<String>), DocumentError> {
         let mut notes = self.notes.clone();
         if self.is_empty() {

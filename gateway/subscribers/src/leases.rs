@@ -43,8 +43,8 @@ pub struct LeaseText {
 
 /// The leases in `text` that are in use at `now_s`, in seconds since 1970.
 ///
-/// # Errors If `text` is no lease file: no line has dnsmasq's form, or one of Kea's columns is
-/// missing.
+/// # Errors
+/// If `text` is no lease file: no line has dnsmasq's form, or one of Kea's columns is missing.
 pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),

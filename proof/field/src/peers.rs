@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn the_tree_of_htb_has_the_weights_of_the_contest() {
         let commands = htb(&find("hfaba/tree-udp"));
-        // The office has 1/7 of 50 Mbit/s. The homes have 3/7, and `plus` has 3/4 of that: 16.071
-        // Mbit/s.
+        // The office has 1/7 of 50 Mbit/s. The homes have 3/7, and `plus` has 3/4 of that:
+        // 16.071 Mbit/s.
         assert!(
             commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
             "{commands:#?}"

@@ -35,6 +35,7 @@ fn a_late_poll_costs_no_discipline_its_rate() {
     let all = catalogue::all().iter().chain(catalogue::combined()).map(|entry| (entry.name, ""));
     for (name, typed) in all.chain(own_pace) {
         let carried = carried(name, typed);
+        // At the end, the buffer may hold 40 of the 4800 packets.
         assert!(carried > 0.98, "{name} {typed}: {carried}");
     }
 }

@@ -198,8 +198,8 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
     // The cut leaves 0.95 of 2 Mbit/s. To drain the queue, the cut may leave only half of that.
-    // Answers from before the line was full increase the measured delivery. So the upper bound is 2
-    // Mbit/s.
+    // Answers from before the line was full increase the measured delivery. So the upper bound is
+    // 2 Mbit/s.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);

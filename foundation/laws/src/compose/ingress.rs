@@ -15,6 +15,7 @@ use fairwire_core::{
     Transmitter, Unit,
 };
 
+/// The same time as a gateway's link makes up for.
 const CATCH_UP: Duration = Duration::from_ms(10);
 
 pub(crate) struct Ingress<D> {
@@ -36,8 +37,8 @@ impl<D: Discipline> Discipline for Ingress<D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let Shaper { inner, paid } = &mut self.shaper;
         if inner.backlog().is_empty() && paid.is_free(now) {
-            // As in CAKE, an idle time ends the debt of both. Otherwise `least` would fall behind
-            // forever while nothing is dropped.
+            // As in CAKE, an idle time ends both debts. That of `least` would otherwise grow as long
+            // as nothing is dropped.
             paid.idle_until(now);
             self.least = Transmitter::with_catch_up(self.least.rate(), CATCH_UP);
             self.least.idle_until(now);

@@ -318,8 +318,8 @@ fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64,
         );
         assert!(loaded < idle + 25.0, "{idle} and {loaded}");
         assert!((direct / through - 1.0).abs() < tolerance, "{direct} and {through}");
-        // Slow start and a busy machine cost up to a fifth of the rate. The buffer of 50 ms adds 2
-        // % in 3 s.
+        // Slow start and a busy machine cost up to a fifth of the rate. The buffer of 50 ms adds
+        // 2 % in 3 s.
         assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
     }
 }

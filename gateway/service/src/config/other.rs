@@ -26,7 +26,8 @@ impl Config {
     /// A discipline that does not support these classes gets none. A discipline that supports
     /// neither guarantees nor ceilings gets only the weights.
     ///
-    /// # Errors There is no such discipline, or it cannot work on this link.
+    /// # Errors
+    /// There is no such discipline, or it cannot work on this link.
     pub fn other_discipline(
         &self,
         way: Way,

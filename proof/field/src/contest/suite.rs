@@ -108,7 +108,8 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), D
 
 /// Every contest of the suite in `folder`, discipline by discipline.
 ///
-/// # Errors If a file cannot be read or is invalid. The error has the location.
+/// # Errors
+/// If a file cannot be read or is invalid. The error has the location.
 pub fn read_all(folder: &Path) -> Result<Vec<Case>, DocumentError> {
     let (promises, _) = read::<Promises>(&folder.join("promises.toml"))?;
     let mut contests = Vec::new();

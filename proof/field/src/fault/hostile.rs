@@ -34,8 +34,8 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
     happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
-    // Random frames that pass for IP get a share too: 500 frames of 770 bytes per second are 3
-    // Mbit/s, in single-packet flows.
+    // Random frames that pass for IP get a share too: 500 frames of 770 bytes per second are
+    // 3 Mbit/s, in single-packet flows.
     let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
     happened.expect_in_time("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
     happened.check_conservation(run.gateway())

@@ -22,7 +22,8 @@ pub(crate) struct Qdisc {
 impl Qdisc {
     /// The Linux discipline that equals that of `plan`.
     ///
-    /// # Errors If Linux lacks the discipline, or does not support these parameters.
+    /// # Errors
+    /// If Linux lacks the discipline, or does not support these parameters.
     pub(crate) fn of(plan: &Plan<'_>) -> Result<Qdisc, CannotRun> {
         let same = plan.of_part(|part, site| {
             row(part, site, fifo)

@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// The only source sends 1000 bytes every millisecond. The access links take 1.1 ms before and 1.1
-/// ms after the shared link, which takes 6 ms. So packet n, counted from 0, is delivered at (n +
+/// The only source sends 1000 bytes every millisecond. The access links take 1.1 ms before and
+/// 1.1 ms after the shared link, which takes 6 ms. So packet n, counted from 0, is delivered at (n +
 /// 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"

@@ -42,8 +42,8 @@ const PASSING: PoolSize = PoolSize { frames: 4096, frame_bytes: MTU };
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
 /// leads from the command.
 ///
-/// # Errors If the scenario has other links or access links with faults, or the discipline cannot
-/// be built.
+/// # Errors
+/// If the scenario has other links or access links with faults, or the discipline cannot be built.
 pub fn line(scenario: &Scenario, seed: u64) -> Result<Line, CannotRun> {
     let needed = "one `[link]`, and perhaps a `[return]`";
     if scenario.spec().shared_link().is_none() {

@@ -64,8 +64,8 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
         400_000.0,
         0.002,
     );
-    // The tolerances are 3.3 standard errors. For 6000 packets, one standard error is 1.3 %, or 1.8
-    // % with exponential sizes.
+    // The tolerances are 3.3 standard errors. For 6000 packets, one standard error is 1.3 %, or
+    // 1.8 % with exponential sizes.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);

@@ -213,8 +213,8 @@ fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each direction takes 80 us + 3 ms on each of the flow's links. The link between them takes 1
-    // ms + 10 ms.
+    // Each direction takes 80 us + 3 ms on each of the flow's links. The link between them takes
+    // 1 ms + 10 ms.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);

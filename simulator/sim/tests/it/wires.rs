@@ -202,8 +202,8 @@ fn timeouts_of_tcp_double_from_200_ms_during_a_lossy_outage() {
     let network = network(source, Some(wire), Duration::ZERO);
     let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
     let measured = measured.expect("it was not stopped");
-    // The tail probe, `at[0]`, leaves after two round trips of 4 ms plus queueing. The timeout, 200
-    // ms plus a round trip, starts with the probe.
+    // The tail probe, `at[0]`, leaves after two round trips of 4 ms plus queueing. The timeout,
+    // 200 ms plus a round trip, starts with the probe.
     let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
     assert!(at.len() == 5 && (8.0..10.0).contains(&at[0]) && (206.0..214.0).contains(&at[1]), "{at:?}");
     let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);

@@ -411,7 +411,7 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
-/// Of the first ten segments, all but the first arrive at 30 ms.
+/// The first segment is lost, and the other nine of the first ten arrive at 30 ms.
 fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,

@@ -274,8 +274,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Integer windows slow the flow of 5 ms by 8 % more than the flow of 25 ms, so the bound is 10
-    // %.
+    // Integer windows slow the flow of 5 ms by 8 % more than the flow of 25 ms, so the bound is
+    // 10 %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

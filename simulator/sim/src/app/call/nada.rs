@@ -276,8 +276,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // The rate grows by the fraction 50 / 300. The round trip is 80 ms, the report interval 100
-        // ms, and the filters' delay 120 ms.
+        // The rate grows by the fraction 50 / 300. The round trip is 80 ms, the report interval
+        // 100 ms, and the filters' delay 120 ms.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");

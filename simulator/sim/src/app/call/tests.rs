@@ -99,8 +99,8 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 
 #[test]
 fn losses_lower_its_rate() {
-    // A loss of 5 % is a congestion of 25 x 10 ms, which lowers the rate to the minimum, 150
-    // kbit/s. The loss ratio of about 20 packets fluctuates, so the rate sometimes rises. Each loss
+    // A loss of 5 % is a congestion of 25 x 10 ms, which lowers the rate to the minimum,
+    // 150 kbit/s. The loss ratio of about 20 packets fluctuates, so the rate sometimes rises. Each loss
     // also costs a key frame, so 20 frames have the bytes of 22.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");

@@ -309,8 +309,8 @@ mod tests {
         // Level 0 is kept until the map allows 2 Mbit/s. It then rises to the highest bitrate below
         // the allowed one.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // Level 1 falls only where the map allows just 1 Mbit/s, and rises only where it allows 3
-        // Mbit/s.
+        // Level 1 falls only where the map allows just 1 Mbit/s, and rises only where it allows
+        // 3 Mbit/s.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
         // Level 2 is kept until the map allows less than 2 Mbit/s. It then falls to the lowest
         // bitrate above the allowed one.
