@@ -4,6 +4,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::{Deref, DerefMut};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -36,6 +37,52 @@ impl Program {
     }
 }
 
+/// A started process. It is killed when this value is dropped, because a process that outlives a
+/// failed test keeps the output of all tests open.
+#[derive(Debug)]
+pub struct Running(Option<Child>);
+
+impl Running {
+    /// Starts `command`.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot start the program.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        command.spawn().map(|child| Running(Some(child)))
+    }
+
+    /// Waits for the end of the process, and returns the outputs that are pipes.
+    pub fn output(mut self) -> Output {
+        self.0.take().expect(HELD).wait_with_output().expect("it is ours")
+    }
+}
+
+const HELD: &str = "only `output` takes the process";
+
+impl Deref for Running {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        self.0.as_ref().expect(HELD)
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().expect(HELD)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// The text on stdout.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
@@ -54,7 +101,7 @@ pub fn code(output: &Output) -> i32 {
 
 /// Starts `command` at a separate terminal, and returns the terminal's other end. The terminal
 /// belongs to no session, so no signal reports its closing.
-pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
+pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Running) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
     let name = ptsname(&master, Vec::new()).expect("it has one").into_string().expect("ASCII");
@@ -65,8 +112,8 @@ pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     let size = rustix::termios::Winsize { ws_col: 80, ws_row: 24, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&end, size).expect("it is a terminal");
     let copy = || end.try_clone().expect("a descriptor");
-    let child = command.env_remove("CI").stdin(copy()).stdout(copy()).stderr(copy()).spawn();
-    (master, child.expect("the binary starts"))
+    command.env_remove("CI").stdin(copy()).stdout(copy()).stderr(copy());
+    (master, Running::start(command).expect("the binary starts"))
 }
 
 /// Reads text from the terminal until `part` appears. `part` must be one word, because terminal
@@ -100,7 +147,7 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 /// Waits until `child` ends, and returns its exit code. After a signal, this is 128 plus the
 /// signal's number, as in a shell.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
-pub fn ends(mut child: Child) -> Option<i32> {
+pub fn ends(mut child: Running) -> Option<i32> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         if let Some(status) = child.try_wait().expect("it is ours") {
@@ -108,7 +155,5 @@ pub fn ends(mut child: Child) -> Option<i32> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let _ = child.kill();
-    let _ = child.wait();
     panic!("a minute after its terminal was closed it still ran");
 }

@@ -9,6 +9,7 @@ use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::{Overrides, RunId, SampleRow, Scenario, load, parse};
 use fairwire_stages::ns2::{Ns2, Queue};
+use fairwire_testing::program::Running;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -228,13 +229,14 @@ fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let name = "a_killed_stage_ends_ns2_and_leaves_no_file";
-    let mut stage = Command::new(std::env::current_exe().expect("this program has a path"))
-        .args([name, "--exact", "--nocapture"])
-        .env(HELD, "1")
-        .env("TMPDIR", folder.path())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it starts again");
+    let mut stage = Running::start(
+        Command::new(std::env::current_exe().expect("this program has a path"))
+            .args([name, "--exact", "--nocapture"])
+            .env(HELD, "1")
+            .env("TMPDIR", folder.path())
+            .stdout(Stdio::null()),
+    )
+    .expect("it starts again");
     let of_stage = || simulators(stage.id());
     let simulator = std::iter::repeat_with(of_stage).find_map(|all| all.first().copied()).expect("it runs");
     stage.kill().expect("it can be killed");

@@ -3,6 +3,7 @@
 //! If a result differs in any bit, the checked-in file is stale: run `make wasm`.
 
 use fairwire_play::{Players, answer};
+use fairwire_testing::program::Running;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.mjs");
     let mut command = Command::new("node");
     command.arg(script).arg(packed()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut node) = command.spawn() else {
+    let Ok(mut node) = Running::start(&mut command) else {
         // Cargo captures `eprintln!`, but not direct writes to stderr.
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: WebAssembly beside the native simulator: node is missing");
@@ -29,7 +30,7 @@ fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let mut input = node.stdin.take().expect("a pipe");
     let lines: String = messages.iter().map(|(call, text)| format!("{call} {text}\n")).collect();
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = node.wait_with_output().expect("node ends");
+    let output = node.output();
     writer.join().expect("no panic").expect("node reads all");
     let text = String::from_utf8(output.stdout).expect("text");
     Some(text.lines().map(|line| line.replace("\\n", "\n")).collect())

@@ -1,5 +1,6 @@
 //! Captures of every link type, with headers written by hand from their specifications.
 
+use fairwire_testing::program::Running;
 use fairwire_wire::pcap::offered;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -83,12 +84,12 @@ fn tcpdump_finds_the_same_packets() {
         let file = file(link_type, &[[&head[..], &packet(4000)].concat()], 0);
         let mut command = Command::new("tcpdump");
         command.args(["-Z", "root", "-nvr", "-"]).stdin(Stdio::piped());
-        let Ok(mut child) = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+        let Ok(mut child) = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::null())) else {
             let _ = writeln!(std::io::stderr(), "\nSKIPPED: tcpdump finds the same packets: no tcpdump");
             return;
         };
         child.stdin.take().expect("piped").write_all(&file).expect("it reads");
-        let printed = child.wait_with_output().expect("it ends").stdout;
+        let printed = child.output().stdout;
         let printed = String::from_utf8_lossy(&printed).into_owned();
         // tcpdump parses neither the direction byte of type 204, aggregated frames, nor HT control.
         let is_beyond_it = match link_type {

@@ -3,12 +3,13 @@
 use fairwire_linux::link::About;
 use fairwire_testbed::bed::{self, Side};
 use fairwire_testbed::host::Host;
+use fairwire_testing::program::Running;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -133,7 +134,7 @@ impl Bed {
 
     pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
-        let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
+        let mut child = self.hosts.gateway.started(|| Running::start(&mut command)).expect("it starts");
         let lines = lines_of(child.stderr.take().expect("a pipe"));
         Gateway { child, lines }
     }
@@ -184,7 +185,7 @@ pub(super) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 pub(super) struct Gateway {
-    pub(super) child: Child,
+    pub(super) child: Running,
     pub(super) lines: Receiver<String>,
 }
 
@@ -232,13 +233,6 @@ impl Gateway {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.unwrap_or_default().trim().to_owned()
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

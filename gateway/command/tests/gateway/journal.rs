@@ -3,6 +3,7 @@
 use super::bed::{Bed, Gateway, INSIDE};
 use fairwire_core::Seed;
 use fairwire_service::config::{Config, journal_of, table};
+use fairwire_testing::program::Running;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,10 +173,9 @@ fn a_client_killed_at_any_moment_leaves_the_old_or_the_new_state() {
         let weight_now = format!("weight={round}");
         let mut command = bed.fairwire(&["subscriber", "set", path, "ann", &weight_now]);
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-        let mut client = bed.hosts.gateway.started(|| command.spawn()).expect("it starts");
+        let client = bed.hosts.gateway.started(|| Running::start(&mut command)).expect("it starts");
         thread::sleep(Duration::from_micros(u64::from(rng.below(2 * whole))));
-        client.kill().expect("it is ours");
-        client.wait().expect("it is ours");
+        drop(client);
         // The gateway holds the lock until it has handled the request of the killed client.
         fs::File::open(&people).and_then(|file| file.lock()).expect("it is ours");
         let is = weight(&people);

@@ -3,6 +3,7 @@
 
 use super::bed::Bed;
 use fairwire_service::config::table;
+use fairwire_testing::program::Running;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -10,11 +11,11 @@ fn send(bed: &Bed, at: &str, kind: &str, secret: &str, attributes: &str) -> Stri
     let mut command = Command::new("radclient");
     command.args(["-x", "-r", "1", "-t", "3", at, kind, secret]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut client = bed.hosts.gateway.started(|| command.spawn()).expect("it starts");
+    let mut client = bed.hosts.gateway.started(|| Running::start(&mut command)).expect("it starts");
     let mut input = client.stdin.take().expect("a pipe");
     input.write_all(attributes.as_bytes()).expect("it reads");
     drop(input);
-    let output = client.wait_with_output().expect("it ends");
+    let output = client.output();
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 

@@ -1,6 +1,7 @@
 //! Gateways without root, and processes with fewer rights than their clients.
 
 use super::bed::{Bed, Gateway, lines_of, mode};
+use fairwire_testing::program::Running;
 use rustix::process::Signal;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -17,7 +18,7 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
     command.arg("--bounding-set=+net_admin,+net_raw");
     command.args([env!("CARGO_BIN_EXE_fairwire-gateway"), "run"]).arg(&config);
     command.env("XDG_RUNTIME_DIR", folder).stderr(Stdio::piped());
-    let mut child = match bed.hosts.gateway.started(|| command.spawn()) {
+    let mut child = match bed.hosts.gateway.started(|| Running::start(&mut command)) {
         Ok(child) => child,
         Err(error) => return fairwire_testing::skipped(format_args!("a gateway without root: {error}")),
     };

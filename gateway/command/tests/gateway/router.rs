@@ -11,13 +11,13 @@ use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::nat::masquerade;
 use fairwire_testbed::path::{Path as PathPlan, PathHost};
 use fairwire_testbed::program::command;
-use fairwire_testing::program::retried;
+use fairwire_testing::program::{Running, retried};
 use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -159,7 +159,7 @@ impl Home {
     pub(super) fn start(&self, config: &Path) -> Gateway {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
         command.stderr(Stdio::piped());
-        let mut child = self.edge.started(|| command.spawn()).expect("it starts");
+        let mut child = self.edge.started(|| Running::start(&mut command)).expect("it starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
         let runs = format!("the gateway `{}` forwards", self.name);
         let said: Vec<String> = lines.by_ref().take_while(|line| !line.contains(&runs)).collect();
@@ -228,7 +228,7 @@ fn firewall() -> String {
 }
 
 pub(super) struct Gateway {
-    child: Child,
+    child: Running,
     pub(super) said: Arc<Mutex<Vec<String>>>,
 }
 
@@ -239,13 +239,6 @@ impl Gateway {
         let status = self.child.wait().expect("it is ours");
         thread::sleep(Duration::from_millis(50)); // another thread reads its last output
         (status.code(), self.said.lock().expect("no holder panics").join("\n"))
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -1,7 +1,7 @@
 //! `fairwire-gateway follow` without a running gateway.
 
 use fairwire_linux::clock;
-use fairwire_testing::program::{code, retried, stderr};
+use fairwire_testing::program::{Running, code, retried, stderr};
 use md5::{Digest, Md5};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
@@ -34,7 +34,7 @@ fn tower(folder: &Path, count: usize) -> String {
 }
 
 struct Follower {
-    child: Child,
+    child: Running,
     log: BufReader<ChildStderr>,
     socket: UdpSocket,
 }
@@ -43,7 +43,8 @@ impl Follower {
     fn start(folder: &Path, config: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fairwire-gateway"));
         command.args(["follow", config, "--radius", "127.0.0.1:0", "--secret-file"]);
-        let mut child = command.arg(folder.join("secret")).stderr(Stdio::piped()).spawn().expect("it starts");
+        command.arg(folder.join("secret")).stderr(Stdio::piped());
+        let mut child = Running::start(&mut command).expect("it starts");
         let mut log = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         log.read_line(&mut line).expect("it says where it is");
@@ -87,12 +88,6 @@ impl Follower {
         self.log.read_to_string(&mut log).expect("text");
         assert!(self.child.wait().expect("it ends").success(), "{log}");
         log
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
     }
 }
 

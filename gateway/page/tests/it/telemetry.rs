@@ -604,10 +604,11 @@ fn monitoring(name: &str) -> std::path::PathBuf {
 
 /// Returns the success and output of `promtool`, or `None` if it is missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    use fairwire_testing::program::Running;
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = match command.spawn() {
+    let mut child = match Running::start(&mut command) {
         Ok(child) => child,
         Err(error) => {
             let what = arguments.join(" ");
@@ -618,7 +619,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
         }
     };
     child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
+    let output = child.output();
     let said = [output.stdout, output.stderr].concat();
     Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }

@@ -15,11 +15,12 @@ use fairwire_stages::linux::{self, Linux};
 use fairwire_testbed::agent;
 use fairwire_testbed::awake::Awake;
 use fairwire_testbed::message::AGENT_COMMAND;
+use fairwire_testing::program::Running;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
@@ -333,10 +334,10 @@ fn hold(stage: &str) -> ExitCode {
 }
 
 /// Returns once the contest is running.
-fn held(stage: &str) -> Child {
+fn held(stage: &str) -> Running {
     let program = std::env::current_exe().expect("this program has a path");
-    let mut child =
-        Command::new(program).args([HOLD, stage]).stdout(Stdio::piped()).spawn().expect("it starts again");
+    let mut child = Running::start(Command::new(program).args([HOLD, stage]).stdout(Stdio::piped()))
+        .expect("it starts again");
     let mut line = String::new();
     let output = child.stdout.take().expect("its output is a pipe");
     BufReader::new(output).read_line(&mut line).expect("it reports something");

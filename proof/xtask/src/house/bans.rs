@@ -3,8 +3,8 @@
 use super::breach::Breach;
 use super::tree::{File, Tree};
 
-/// A ban: the beginning or end of a path, the beginning of exempt paths, the texts (separated by
-/// `,`), and the reason.
+/// A ban: the beginning or end of a path, or a folder in it such as `/tests/`; the beginning of exempt
+/// paths; the texts (separated by `,`); and the reason.
 ///
 /// A `~`, which is removed before the search, keeps this file from breaking the ban.
 const BANS: &[(&str, &str, &str, &str)] = &[
@@ -15,6 +15,12 @@ const BANS: &[(&str, &str, &str, &str)] = &[
     (".rs", NOWHERE, "fn ~get_", "a function that returns a value is named after the value"),
     (".rs", NOWHERE, EXTREMES, "a limit is called `MAX_` or `MIN_`"),
     (".rs", "foundation/testbed/", NAMESPACES, "the test bed alone makes network namespaces"),
+    (
+        "/tests/",
+        NOWHERE,
+        ".spa~wn()",
+        "a failed test leaves the process; start it with `fairwire_testing`'s `Running`",
+    ),
 ];
 
 const NOWHERE: &str = "-";
@@ -32,7 +38,10 @@ const PUBLIC: &[&str] = &["https://github.com/rust-lang/crates.io-index\"", "htt
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for file in &tree.files {
-        let is_at = |place: &str| file.path.starts_with(place) || file.path.ends_with(place);
+        let is_at = |place: &str| match place {
+            folder if folder.starts_with('/') => file.path.contains(folder),
+            _ => file.path.starts_with(place) || file.path.ends_with(place),
+        };
         let here = BANS.iter().filter(|(place, except, ..)| is_at(place) && !file.path.starts_with(except));
         for (_, _, texts, why) in here {
             let texts = texts.split(',').map(|text| text.replace('~', ""));

@@ -4,6 +4,7 @@ use crate::common;
 
 use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use fairwire_testing::program::Running;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -604,23 +605,24 @@ fn too_short_a_warm_up_is_reported() {
 fn an_interrupted_command_keeps_only_series_of_finished_runs() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
-    let mut child = fairwire()
-        .args([
-            "run",
-            &contest.file(),
-            "--jobs",
-            "1",
-            "--seeds",
-            "1..=5000",
-            "--series",
-            &series,
-            "--trace",
-            &trace,
-        ])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = Running::start(
+        fairwire()
+            .args([
+                "run",
+                &contest.file(),
+                "--jobs",
+                "1",
+                "--seeds",
+                "1..=5000",
+                "--series",
+                &series,
+                "--trace",
+                &trace,
+            ])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null()),
+    )
+    .expect("the binary starts");
     let mut is_running = || child.try_wait().expect("it is ours").is_none();
     while !contest.path("t.tail-drop.1.ndjson").exists() && is_running() {
         std::thread::yield_now();

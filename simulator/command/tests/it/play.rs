@@ -3,12 +3,13 @@
 use crate::common;
 
 use common::{Contest, SCENARIO, code, fairwire, run, stderr};
+use fairwire_testing::program::Running;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 struct Server {
-    process: Child,
+    _process: Running,
     address: String,
 }
 
@@ -16,12 +17,12 @@ impl Server {
     fn start(scenario: &str) -> Self {
         let mut command = fairwire();
         command.args(["play", scenario, "--port", "0", "--no-open"]).stdout(Stdio::piped());
-        let mut process = command.spawn().expect("the command was built");
+        let mut process = Running::start(&mut command).expect("the command was built");
         let mut line = String::new();
         let output = process.stdout.take().expect("a pipe");
         BufReader::new(output).read_line(&mut line).expect("it prints its address");
         let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());
-        Server { address: address.expect(&line).to_owned(), process }
+        Server { address: address.expect(&line).to_owned(), _process: process }
     }
 
     fn answer(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
@@ -37,13 +38,6 @@ impl Server {
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
         let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         (status.expect(&answer), body.to_owned())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

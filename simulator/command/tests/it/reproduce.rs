@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{code, fairwire, run, stderr, stdout};
+use fairwire_testing::program::Running;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -238,7 +239,9 @@ fn an_interrupted_study_reports_finished_exhibits_and_resumes() {
     let (out, folder) = (studies.text("out"), studies.text("studies"));
     let args =
         ["reproduce", "--full", "--studies", &folder, "--out", &out, "--jobs", "1", "--format", "json"];
-    let child = studies.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = studies.command();
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = Running::start(&mut command).unwrap();
     let cache = studies.cache();
     let is_result = |file: &fs::DirEntry| file.file_name().to_string_lossy().ends_with(".result");
     let finished = || fs::read_dir(&cache).map_or(0, |all| all.flatten().filter(is_result).count());
@@ -249,7 +252,7 @@ fn an_interrupted_study_reports_finished_exhibits_and_resumes() {
     }
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert!(stderr(&output).contains("1 of 2 exhibits are whole"), "{}", stderr(&output));
     let results: Value = serde_json::from_str(&stdout(&output)).unwrap();

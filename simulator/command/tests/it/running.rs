@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
-use fairwire_testing::program::{at_a_terminal, ends, seen};
+use fairwire_testing::program::{Running, at_a_terminal, ends, seen};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Read;
@@ -242,13 +242,10 @@ fn an_interrupted_run_keeps_finished_results() {
     // machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
-    let mut child = fairwire()
-        .args(["run", &contest.file(), "--jobs", "1", "--seeds", "1..=9999", "--format", "json"])
-        .args(["--out", &out.display().to_string(), "--set", "duration=100 s"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = fairwire();
+    command.args(["run", &contest.file(), "--jobs", "1", "--seeds", "1..=9999", "--format", "json"]);
+    command.args(["--out", &out.display().to_string(), "--set", "duration=100 s"]);
+    let mut child = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).unwrap();
     std::thread::sleep(Duration::from_secs(2));
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -374,10 +371,10 @@ fn new_of(file: &std::path::Path, answers: &str) -> Output {
     let mut child = fairwire();
     child.args(["new", &file.display().to_string()]);
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = child.spawn().unwrap();
+    let mut child = Running::start(&mut child).unwrap();
     // `fairwire new` may have refused the file before it read the input.
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers.as_bytes());
-    child.wait_with_output().unwrap()
+    child.output()
 }
 
 #[test]
@@ -399,9 +396,11 @@ fn piped_answers_are_read_and_a_refused_one_is_named() {
 }
 
 fn unread(args: &[&str]) -> (Option<i32>, String) {
-    let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = fairwire();
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Running::start(&mut command).unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     (output.status.code(), stderr(&output))
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a real link takes real time")]
 
 use crate::common::{code, fairwire, stderr, stdout};
+use fairwire_testing::program::Running;
 use fairwire_testing::skipped;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -140,7 +141,7 @@ fn a_killed_shell_leaves_nothing_behind() {
     }
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay", "--", "sh", "-c", "sleep 1000 & sleep 1001; true"]);
-    let mut child = command.stderr(Stdio::null()).spawn().expect("the binary starts");
+    let mut child = Running::start(command.stderr(Stdio::null())).expect("the binary starts");
     let until = Instant::now() + Duration::from_secs(20);
     // Four processes: the first process of the namespace, its shell, and two sleepers.
     let mut started = BTreeSet::new();
@@ -167,7 +168,7 @@ fn a_request_to_end_ends_the_command_with_its_signal_number() {
     }
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay", "--", "sh", "-c", "echo up; sleep 1000"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let mut child = Running::start(command.stdout(Stdio::piped())).expect("the binary starts");
     let mut line = [0; 3];
     child.stdout.as_mut().expect("it is a pipe").read_exact(&mut line).expect("it says so");
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
@@ -208,7 +209,7 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     let send = format!("head -c 50000000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut child = Running::start(command.stderr(Stdio::piped())).expect("the binary starts");
     let mut connection = connections.recv().expect("the command connects");
     // The test reads only one mebibyte before `fairwire` ends. So the buffers along the path stay
     // full, and some data is not delivered.

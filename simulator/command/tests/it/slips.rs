@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "what is kept of a sweep is a matter of real time")]
 
 use crate::common::{Contest, SCENARIO, code, fairwire, run, stderr, stdout};
+use fairwire_testing::program::Running;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -125,13 +126,14 @@ fn a_killed_sweep_keeps_runs_finished_a_second_before() {
         format!("{PLAN}\"link.buffer\" = {{ from = \"10 packets\", to = \"400 packets\", points = 100 }}\n"),
     )
     .expect("a scratch file");
-    let mut child = fairwire()
-        .args(["sweep", "plan.toml", "--store", "st", "--jobs", "1"])
-        .current_dir(contest.folder())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let child = Running::start(
+        fairwire()
+            .args(["sweep", "plan.toml", "--store", "st", "--jobs", "1"])
+            .current_dir(contest.folder())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
+    .expect("the binary starts");
     let begun = Instant::now();
     let missing = || {
         let mut command = fairwire();
@@ -145,8 +147,7 @@ fn a_killed_sweep_keeps_runs_finished_a_second_before() {
     let (first, since) = (missing(), Instant::now());
     std::thread::sleep(Duration::from_millis(1300));
     let later = missing();
-    let _ = child.kill();
-    let _ = child.wait();
+    drop(child);
     assert!(later < first || later == 0, "{first} and after {:?} {later}", since.elapsed());
     assert!(missing() <= later, "what was there stays");
 }

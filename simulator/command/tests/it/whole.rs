@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a signal takes real time")]
 
 use crate::common::{Contest, SCENARIO, code, fairwire, stderr};
+use fairwire_testing::program::Running;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -114,13 +115,14 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
         let contest = Contest::of(&long);
         let (file, folder) = (contest.file(), contest.path("in"));
         fs::create_dir(&folder).expect("a scratch folder");
-        let mut child = fairwire()
-            .args([&["run", "--no-cache", "--yes", file.as_str()], &OUTPUTS[..]].concat())
-            .current_dir(&folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary starts");
+        let mut child = Running::start(
+            fairwire()
+                .args([&["run", "--no-cache", "--yes", file.as_str()], &OUTPUTS[..]].concat())
+                .current_dir(&folder)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null()),
+        )
+        .expect("the binary starts");
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         thread::sleep(Duration::from_millis(30 + (random >> 33) % 500));
         let id = child.id().to_string();
@@ -144,12 +146,13 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
 fn a_constantly_sampling_run_stops_at_once() {
     let contest = Contest::of(SCENARIO);
     let (file, series) = (contest.file(), contest.path("s.csv").display().to_string());
-    let mut child = fairwire()
-        .args(["run", "--no-cache", "--yes", &file, "--every", "1 ns", "--series", &series])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = Running::start(
+        fairwire()
+            .args(["run", "--no-cache", "--yes", &file, "--every", "1 ns", "--series", &series])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
+    .expect("the binary starts");
     while fs::read_dir(contest.folder()).expect("a folder").count() < 2 {
         thread::yield_now();
     }
@@ -165,27 +168,28 @@ fn a_constantly_sampling_run_stops_at_once() {
 fn a_signal_during_a_write_ends_the_process_and_leaves_no_results() {
     let contest = Contest::of(&SCENARIO.replace("count = 3", "count = 100000"));
     let out = contest.path("out");
-    let mut child = fairwire()
-        .args([
-            "run",
-            "--no-cache",
-            "--yes",
-            "--seeds",
-            "1",
-            "--discipline",
-            "red",
-            "--set",
-            "duration=0.2 s",
-            "--set",
-            "warm_up=0 s",
-            "--out",
-        ])
-        .arg(&out)
-        .arg(contest.file())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = Running::start(
+        fairwire()
+            .args([
+                "run",
+                "--no-cache",
+                "--yes",
+                "--seeds",
+                "1",
+                "--discipline",
+                "red",
+                "--set",
+                "duration=0.2 s",
+                "--set",
+                "warm_up=0 s",
+                "--out",
+            ])
+            .arg(&out)
+            .arg(contest.file())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
+    .expect("the binary starts");
     let is_begun = || fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some());
     while !is_begun() && child.try_wait().expect("it is ours").is_none() {
         thread::yield_now();
