@@ -12,6 +12,14 @@ use std::mem::MaybeUninit;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+/// The names of the interfaces of this network namespace, in the kernel's order.
+pub fn names() -> io::Result<Vec<String>> {
+    // /sys/class/net would show the namespace in which /sys was mounted.
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
+    Ok(names.map(|(name, _)| name.trim().to_owned()).collect())
+}
+
 /// The MTU in bytes of the interface `name` of this network namespace.
 pub fn mtu(name: &str) -> Result<u32, PortError> {
     let gone = || PortError::Gone { name: name.to_owned() };

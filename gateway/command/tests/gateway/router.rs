@@ -4,6 +4,7 @@
 
 use super::encapsulation::nothing_leaves_that_was_not_taken;
 use fairwire_datapath::io::router::has_tables;
+use fairwire_linux::interface;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::error::Trouble;
@@ -196,8 +197,8 @@ impl Home {
     }
 
     pub(super) fn traces(&self) -> String {
-        let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
-        let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
+        let interfaces = self.edge.at(interface::names).expect("/proc is there");
+        let devices = interfaces.iter().filter(|name| name.starts_with("fw")).count();
         let table = format!("fairwire-{}", self.name);
         let tables = self.edge.at(|| has_tables(&table).expect("root may look"));
         format!("{devices} devices, tables: {tables}")
@@ -389,7 +390,7 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
-    // The gateway takes no packets for the router's own outside address.
+    // The gateway takes no packets for the router's outside address.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }

@@ -40,8 +40,12 @@ fn peers_route() -> Route {
 
 impl Tunnel {
     fn new(router: &Host, peers: &Host) -> Self {
+        Tunnel::called("wg0", router, peers)
+    }
+
+    fn called(name: &str, router: &Host, peers: &Host) -> Self {
         let device = |host: &Host, name| Arc::new(host.at(|| Tun::create(name, 1420)).expect("root may"));
-        let ends = [device(router, "wg0"), device(peers, "tun0")];
+        let ends = [device(router, name), device(peers, "tun0")];
         router.add_address(ends[0].index(), address("10.8.0.254/24")).expect("it is there");
         for peer in PEERS {
             peers.add_address(ends[1].index(), address(&format!("{peer}/24"))).expect("it is there");
@@ -193,6 +197,42 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
 }
 
 #[test]
+fn interfaces_that_a_pattern_covers_are_shaped_while_they_exist() {
+    let Some(home) = Home::new("pattern") else { return };
+    let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
+    accept(&home, "ppp7", WAN.name);
+    echo(&home);
+    let config = home.config(|text| {
+        let text = text.replace("inside = \"lan0\"", "inside = [\"ppp*\"]");
+        text.replace("[safety]\n", "[safety]\nuser = \"root\"\n")
+    });
+    assert!(home.checked(&config).contains("`ppp*` is a pattern"), "{}", home.checked(&config));
+    let gateway = home.start(&config);
+    assert_eq!(home.traces(), "0 devices, tables: false");
+    for _ in 0..2 {
+        let tunnel = Tunnel::called("ppp7", &home.edge, &peers);
+        home.wait_for_traces("2 devices, tables: true");
+        let one = peers.at(|| UdpSocket::bind((PEERS[0], 0)).expect("its address"));
+        one.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+        let (begun, before) = (Instant::now(), home.taken(&config));
+        while home.taken(&config) < before + 4 && begun.elapsed() < PATIENCE {
+            reaches(&one, world_v4(), Duration::from_millis(50));
+        }
+        assert!(home.taken(&config) >= before + 4, "{:?}", gateway.said);
+        drop(tunnel);
+        home.wait_for_traces("0 devices, tables: false");
+    }
+    let all: Vec<Tun> = (0..20)
+        .map(|number| home.edge.at(|| Tun::create(&format!("ppp{number}"), 1420)).expect("root may"))
+        .collect();
+    // 16 of the 20 interfaces have two devices each.
+    home.wait_for_traces("32 devices, tables: true");
+    drop(all);
+    home.wait_for_traces("0 devices, tables: false");
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+}
+
+#[test]
 fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     let Some(home) = Home::new("bare") else { return };
     let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
@@ -222,7 +262,7 @@ fn end_of_vpn(host: &Host, name: &str, ip: &str, [own, peer]: [&str; 2]) {
     thread::spawn(move || {
         let mut packet = vec![0; vnet::LEN + 2000]; // an empty virtio-net header before the packet
         loop {
-            // An error reports that the other end was not open yet.
+            // An error reports that the other end was not yet open.
             if let Ok(count) = receives.recv(&mut packet[vnet::LEN..]) {
                 let _ = rustix::io::write(&writes, &packet[..vnet::LEN + count]);
             }

@@ -21,6 +21,7 @@
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
+use fairwire_linux::interface;
 use fairwire_linux::link::{self, About};
 use fairwire_linux::nftables::{
     Batch, Expression as E, Family, Hook, Nftables, Persistence, hook, interface_name, meta, route,
@@ -40,17 +41,37 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub struct Passage {
     /// The name of the gateway and of its tables.
     pub table: String,
-    /// The interface towards the hosts that share the link.
+    /// The interface towards the hosts that share the link. If this is a pattern, which ends with
+    /// `*`, each interface that the pattern [covers] gets a passage, whose table has the interface's
+    /// name in place of the pattern.
     pub inside: String,
     /// The interface towards the rest of the world.
     pub outside: String,
-    /// This passage's number in the gateway, below 64. Passages of one inside interface differ only
-    /// in the last 2 bits.
+    /// This passage's number in the gateway, below 4 * [`MAX_INSIDES`]. Passages of one inside
+    /// interface differ only in the last 2 bits.
     pub number: u8,
     /// The bytes that `outside` adds to each packet if it is a tunnel, else 0.
     pub added_bytes: u16,
     /// The fate of packets when the process dies.
     pub failing: Failing,
+}
+
+/// The maximum number of inside interfaces of a gateway.
+pub const MAX_INSIDES: u8 = 16;
+
+/// Is `inside` a pattern rather than the name of an interface?
+pub fn is_pattern(inside: &str) -> bool {
+    inside.ends_with('*')
+}
+
+/// Is `inside` the name of the interface `name`, or a pattern that covers it? A pattern covers
+/// neither the loopback nor the devices of gateways.
+pub fn covers(inside: &str, name: &str) -> bool {
+    let is_device = || KINDS.as_flattened().iter().any(|kind| name.starts_with(kind));
+    match inside.strip_suffix('*') {
+        Some(start) => name.starts_with(start) && name != "lo" && !is_device(),
+        None => name == inside,
+    }
 }
 
 /// The fate of packets when the process dies.
@@ -82,6 +103,9 @@ struct RouterPort {
 const LOOK: Duration = Duration::from_ms(500);
 /// The maximum number of bytes that our devices' names take from the inside interface's name.
 const MAX_OF_NAME: usize = 10;
+/// The beginnings of our devices' names: for uploads and for downloads, first without a tunnel.
+const KINDS: [[&str; 2]; 4] =
+    [["fwup-", "fwdn-"], ["fwu1-", "fwd1-"], ["fwu2-", "fwd2-"], ["fwu3-", "fwd3-"]];
 /// The bit that marks forwarded packets from the outside until the egress chain takes them.
 /// Passages through a tunnel use lower bits.
 const MARK: u32 = 0x4000_0000;
@@ -116,8 +140,14 @@ impl Passage {
             .map(|(at, _)| at)
             .take_while(|at| self.inside.len() - at <= MAX_OF_NAME);
         let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
-        let kinds = [["fwup", "fwdn"], ["fwu1", "fwd1"], ["fwu2", "fwd2"], ["fwu3", "fwd3"]];
-        kinds[usize::from(self.number & 3)].map(|kind| format!("{kind}-{end}"))
+        KINDS[usize::from(self.number & 3)].map(|kind| format!("{kind}{end}"))
+    }
+
+    /// The passage of the interface `inside`, which this pattern covers. The passage's inside
+    /// interface is number `at` of the gateway.
+    fn of(&self, inside: &str, at: u8) -> Passage {
+        let (table, inside) = (self.table.replace(&self.inside, inside), inside.to_owned());
+        Passage { table, inside, number: at << 2 | self.number & 3, ..self.clone() }
     }
 
     /// Opens the outside port, by which downloads arrive. Call this before `inside`.
@@ -340,6 +370,8 @@ pub enum End {
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,
+    patterns: Vec<Passage>,
+    /// The passages of listed interfaces, and of existing interfaces that a pattern covers.
     passages: Vec<(Passage, Option<RouterPort>)>,
     /// Polls the TAP devices of all passages.
     waits: OwnedFd,
@@ -350,15 +382,19 @@ pub struct RouterEnd {
 }
 
 impl RouterEnd {
-    /// The port at `end` of `passages`. At least one inside interface must exist.
+    /// The port at `end` of `passages`. At least one inside interface must exist, unless there is a
+    /// pattern.
     pub fn open(passages: Vec<Passage>, end: End) -> Result<Self, PortError> {
         let name = passages.first().map_or_else(String::new, |passage| passage.inside.clone());
         let fail = |source: Errno| PortError::System { operation: "waiting", name, source: source.into() };
         let waits = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fail)?;
-        let passages = passages.into_iter().map(|passage| (passage, None)).collect();
+        let (patterns, listed) =
+            passages.into_iter().partition::<Vec<_>, _>(|passage| is_pattern(&passage.inside));
+        let passages = listed.into_iter().map(|passage| (passage, None)).collect();
         let (restored, past) = (Vec::new(), PortHealth::default());
         let look_at = clock::now() + LOOK;
-        let mut port = RouterEnd { end, passages, waits, look_at, restored, past };
+        let mut port = RouterEnd { end, patterns, passages, waits, look_at, restored, past };
+        port.follow_patterns();
         match port.open_missing() {
             // A missing interface may appear later.
             None | Some(PortError::Gone { .. }) => port.alive().map(|()| port),
@@ -392,10 +428,41 @@ impl RouterEnd {
         fault
     }
 
+    /// Removes the passages of interfaces that a pattern covered and that are gone, and adds
+    /// passages for those that appeared. Interfaces beyond [`MAX_INSIDES`] pass unshaped.
+    fn follow_patterns(&mut self) {
+        let RouterEnd { patterns, passages, past, .. } = self;
+        if patterns.is_empty() {
+            return;
+        }
+        let Ok(there) = interface::names() else { return }; // tried again at the next look
+        let pattern_of = |name: &str| patterns.iter().find(|pattern| covers(&pattern.inside, name));
+        passages.retain_mut(|(passage, port)| {
+            let stays = pattern_of(&passage.inside).is_none() || there.contains(&passage.inside);
+            if !stays {
+                close(port, past);
+            }
+            stays
+        });
+        for name in there {
+            let Some(Passage { inside, .. }) = pattern_of(&name) else { continue };
+            let is_outside = patterns.iter().any(|pattern| pattern.outside == name);
+            if is_outside || passages.iter().any(|(passage, _)| passage.inside == name) {
+                continue;
+            }
+            let is_free = |at: &u8| passages.iter().all(|(passage, _)| passage.number >> 2 != *at);
+            let Some(at) = (0..MAX_INSIDES).find(is_free) else { return };
+            let of_pattern = patterns.iter().filter(|pattern| pattern.inside == *inside);
+            passages.extend(of_pattern.map(|pattern| (pattern.of(&name, at), None)));
+        }
+    }
+
     /// Opens missing ports, and renews diversions after an interface was recreated or tables were
-    /// removed. Ports keep their TAP devices: the process may lack permission to open another.
+    /// removed. Ports keep their TAP devices, because the process may lack permission to open new
+    /// ones.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
+        self.follow_patterns();
         for (passage, port) in &mut self.passages {
             let Some(open) = port else { continue };
             // An interface of the other type (with or without Ethernet) needs new devices at both
@@ -414,7 +481,8 @@ impl RouterEnd {
 
     fn alive(&self) -> Result<(), PortError> {
         let works = |port: &RouterPort| self.end == End::Outside || port.diversion.is_some();
-        match self.passages.iter().any(|(_, port)| port.as_ref().is_some_and(works)) {
+        let works = self.passages.iter().any(|(_, port)| port.as_ref().is_some_and(works));
+        match works || !self.patterns.is_empty() {
             true => Ok(()),
             false => {
                 let name =
@@ -550,6 +618,19 @@ mod tests {
         for name in ["a-name-of-15-by", "ääääääää", ""] {
             assert!(passage(name).taps().iter().all(|tap| tap.len() <= 15), "{name}");
         }
+    }
+
+    #[test]
+    fn a_pattern_covers_interfaces_that_begin_like_it_but_not_our_devices() {
+        assert!(covers("ppp*", "ppp0") && covers("ppp*", "ppp12") && covers("lan0", "lan0"));
+        for (inside, name) in
+            [("ppp*", "pp0"), ("l*", "lo"), ("f*", "fwup-lan0"), ("fw*", "fwd3-lan0"), ("lan", "lan0")]
+        {
+            assert!(!covers(inside, name), "{inside} {name}");
+        }
+        let pattern = Passage { table: "fairwire-t/ppp*/1".into(), number: 1, ..passage("ppp*") };
+        let one = pattern.of("ppp7", 15);
+        assert_eq!((one.table.as_str(), one.inside.as_str(), one.number), ("fairwire-t/ppp7/1", "ppp7", 61));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::spec::{OnFailure, Spec};
 use super::wire::TunnelSpec;
-use fairwire_datapath::io::router::{Failing, Passage};
+use fairwire_datapath::io::router::{Failing, Passage, is_pattern};
 
 /// The name of a router's first nftables table. The router's other tables append `/` and more to
 /// this name. No name of a gateway or an interface contains `/`.
@@ -18,7 +18,7 @@ pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     };
     let of_inside = |(at, inside): (u8, &String)| {
         let table = match at {
-            0 => table_of(spec),
+            0 if !is_pattern(inside) => table_of(spec),
             _ => format!("{}/{inside}", table_of(spec)),
         };
         let outside = spec.wire.outside.clone();

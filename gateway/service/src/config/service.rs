@@ -8,6 +8,7 @@ use super::tree::quoted;
 use super::wire::TunnelSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
+use fairwire_datapath::io::router::{MAX_INSIDES, covers};
 use fairwire_document::DocumentError;
 use fairwire_parameters::{Choice as _, OutOfRange};
 use std::collections::BTreeSet;
@@ -41,16 +42,21 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
-/// Why `name` is not valid for an interface, and what is allowed; `None` if it is valid.
-fn problem_of(name: &str) -> Option<(&'static str, &'static str)> {
+/// Why `name` is not valid for an interface, and what is allowed; `None` if it is valid. Only some
+/// keys may have patterns.
+fn problem_of(name: &str, may_be_pattern: bool) -> Option<(&'static str, &'static str)> {
     let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     let why = match name {
         "" => "an interface needs a name",
         "." | ".." => "no interface can have that name",
         name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
+        name if may_be_pattern && name.strip_suffix('*').is_some_and(|start| !start.is_empty()) => {
+            return problem_of(name.trim_end_matches('*'), false);
+        }
         name if name.contains('*') => {
-            let allowed = "the name of each interface; a router's `inside` may list 16, and one that is missing is shaped when it exists";
-            return Some(("patterns of names are not supported", allowed));
+            let allowed =
+                "the beginning of a name and one `*`, such as `ppp*`, and only in the `inside` of a router";
+            return Some(("that is no pattern of names", allowed));
         }
         name if name.chars().any(is_odd) => "no interface can have that name",
         _ => return None,
@@ -58,14 +64,13 @@ fn problem_of(name: &str) -> Option<(&'static str, &'static str)> {
     Some((why, "1 to 15 bytes without `/`, `:` and spaces, such as `eth0`"))
 }
 
-const MAX_INSIDES: usize = 16;
 const MAX_TUNNELS: usize = 3;
 
 fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let wire = &spec.wire;
     let names = wire.inside.names();
     let is_router = wire.backend.kind() == BackendKind::Router;
-    if names.is_empty() || names.len() > if is_router { MAX_INSIDES } else { 1 } {
+    if names.is_empty() || names.len() > if is_router { usize::from(MAX_INSIDES) } else { 1 } {
         let why = match is_router {
             true => "a router has from 1 to 16 interfaces inside",
             false => "this back end has one interface inside",
@@ -78,12 +83,15 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let tunnels = tunnels.map(|(at, tunnel)| (format!("tunnels.{at}.interface"), &tunnel.interface));
     let insides = names.iter().map(|name| ("inside".to_owned(), name));
     for (key, name) in insides.chain([("outside".to_owned(), &wire.outside)]).chain(tunnels) {
-        if let Some((why, allowed)) = problem_of(name) {
+        if let Some((why, allowed)) = problem_of(name, is_router && key == "inside") {
             return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, allowed));
         }
     }
-    if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
-        let why = "that interface is listed twice";
+    let covers = |one: &String, two: &String| covers(one, two.trim_end_matches('*'));
+    let is_twice =
+        |at: &usize| names[..*at].iter().any(|name| covers(name, &names[*at]) || covers(&names[*at], name));
+    if let Some(twice) = (1..names.len()).find(is_twice) {
+        let why = "that interface is listed twice, or a pattern covers another entry";
         let path = format!("wire.inside.{twice}");
         return Err(texts.refuse(&path, quoted(&names[twice]), why, "each interface once"));
     }

@@ -2,6 +2,7 @@
 
 use super::backend::Backend;
 use fairwire_core::Duration;
+use fairwire_datapath::io::router::covers;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ pub struct WireSpec {
     #[serde(default)]
     pub backend: Backend,
     /// The interface towards the subscribers. A router may have several: a list of at most 16,
-    /// which share `outside`.
+    /// which share `outside`. A router also accepts patterns: `ppp*` covers all interfaces that
+    /// begin with `ppp`, except `outside` and the tunnels.
     pub inside: Insides,
     /// The interface towards the rest of the world.
     pub outside: String,
@@ -51,6 +53,18 @@ pub enum Insides {
     Several(Vec<String>),
 }
 
+impl WireSpec {
+    /// The inside interfaces among the interfaces `there`, in the order of the list.
+    pub fn insides_among(&self, there: &[String]) -> Vec<String> {
+        let is_other = |name: &String| {
+            *name == self.outside || self.tunnels.iter().any(|tunnel| tunnel.interface == *name)
+        };
+        let listed = self.inside.names().iter();
+        let all = listed.flat_map(|inside| there.iter().filter(move |name| covers(inside, name)));
+        all.filter(|name| !is_other(name)).cloned().collect()
+    }
+}
+
 impl From<&str> for Insides {
     fn from(name: &str) -> Self {
         Insides::One(name.to_owned())
@@ -58,7 +72,7 @@ impl From<&str> for Insides {
 }
 
 impl Insides {
-    /// Their names.
+    /// Their names, and patterns of names.
     pub fn names(&self) -> &[String] {
         match self {
             Insides::One(name) => std::slice::from_ref(name),

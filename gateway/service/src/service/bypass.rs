@@ -4,7 +4,6 @@
 //! A redirect of `tc`, a flowtable, a VPN on the router or a second bridge carries packets past the
 //! gateway. They still fill the line, so the gateway's shares are no longer fair.
 
-use super::ports::an_inside;
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};
 use crate::config::wire::WireSpec;
@@ -56,11 +55,12 @@ impl Bypass {
         self.look_at = now + LOOK;
         // The gateway's counters are read last, so a packet that passes between the readings is
         // counted only as the gateway's.
-        let seen = counted(an_inside(wire)).zip(counted(&wire.outside));
-        let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         // On a router only the outside counts, since the router also sends its own packets to the
         // inside.
         let is_bump = wire.backend.kind() == BackendKind::AfPacket;
+        let inside = if is_bump { counted(wire.inside.first()) } else { Some(Counted::default()) };
+        let seen = inside.zip(counted(&wire.outside));
+        let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         let between = std::mem::replace(&mut self.last, look).zip(look);
         let past = between.map_or([0.0; 2], |(before, after)| past(&before, &after, is_bump));
         self.take(past, wire, now, report);

@@ -8,7 +8,9 @@ use super::log::{self, report, say};
 use crate::config::wire::WireSpec;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
+use fairwire_datapath::io::router::is_pattern;
 use fairwire_linux::clock;
+use fairwire_linux::interface;
 use fairwire_linux::link::{self, About, News};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
@@ -78,7 +80,7 @@ impl Watched {
         let view = Arc::new(LinkView::default());
         view.is_up.store(state == State::Up, Ordering::Relaxed);
         let (name, called) = (name.to_owned(), name.to_owned());
-        // With this first state, an interface that is down at the start is logged too.
+        // Because of this first state, an interface that is down at the start is logged too.
         let logged = (State::Up, 0);
         Ok(Watched { name, called, index, state, logged, down_since: clock::now(), view })
     }
@@ -117,7 +119,7 @@ impl Watched {
         }
         match self.index.map(link::about) {
             Some(Ok(about)) => self.become_(State::of(&about), now),
-            // The interface has just disappeared. A kernel message or the next look shows this.
+            // The interface has disappeared. A kernel message or the next query shows this.
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Some(Err(error)) => return Err(error),
             None => {}
@@ -177,15 +179,20 @@ impl Watched {
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
-    /// The interfaces, the inside ones first.
-    watched: Vec<Watched>,
+    wire: WireSpec,
+    outside: Watched,
+    /// The listed inside interfaces, and existing ones that a pattern covers.
+    insides: Vec<Watched>,
     /// The state of all inside interfaces together: up if any of them is up.
     inside: Arc<LinkView>,
+    /// Outages of interfaces that a pattern covered and that are gone.
+    past_outages: u64,
 }
 
 /// The interval at which the thread checks whether the gateway ends.
 const PAUSE: Duration = Duration::from_ms(200);
-/// The interval between queries of the kernel, in case a message was lost.
+/// The interval between queries of the kernel, in case a message was lost, or an interface appeared
+/// that a pattern covers.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
@@ -193,22 +200,49 @@ impl Links {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
         // Listening starts before the first query, so no change is missed.
         let socket = link::listen().map_err(fail)?;
-        let names = wire.inside.names().iter().chain([&wire.outside]);
-        let watched = names.map(|name| Watched::new(name).map_err(fail)).collect::<Result<_, _>>()?;
-        let links = Links { socket, watched, inside: Arc::default() };
+        let listed = wire.inside.names().iter().filter(|name| !is_pattern(name));
+        let insides = listed.map(|name| Watched::new(name)).collect::<io::Result<_>>().map_err(fail)?;
+        let (wire, outside) = (wire.clone(), Watched::new(&wire.outside).map_err(fail)?);
+        let mut links = Links { socket, wire, outside, insides, inside: Arc::default(), past_outages: 0 };
+        links.follow_patterns();
         links.show_inside();
         Ok(links)
     }
 
     /// The states of the inside and of the outside, which [`watch`](Links::watch) updates.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
-        [self.inside.clone(), self.watched[self.watched.len() - 1].view.clone()]
+        [self.inside.clone(), self.outside.view.clone()]
     }
 
     fn show_inside(&self) {
-        let views = || self.watched[..self.watched.len() - 1].iter().map(|watched| &watched.view);
+        let views = || self.insides.iter().map(|watched| &watched.view);
+        let outages = self.past_outages + views().map(|view| view.outages()).sum::<u64>();
         self.inside.is_up.store(views().any(|view| view.is_up()), Ordering::Relaxed);
-        self.inside.outages.store(views().map(|view| view.outages()).sum(), Ordering::Relaxed);
+        self.inside.outages.store(outages, Ordering::Relaxed);
+    }
+
+    fn each(&mut self) -> impl Iterator<Item = &mut Watched> {
+        self.insides.iter_mut().chain([&mut self.outside])
+    }
+
+    /// Watches interfaces that a pattern covers from their appearance until their disappearance was
+    /// logged.
+    fn follow_patterns(&mut self) {
+        let Links { wire, insides, past_outages, .. } = self;
+        if !wire.inside.names().iter().any(|name| is_pattern(name)) {
+            return;
+        }
+        insides.retain(|watched| {
+            let stays = wire.inside.names().contains(&watched.name) || watched.logged.0 != State::Gone;
+            *past_outages += if stays { 0 } else { watched.view.outages() };
+            stays
+        });
+        for name in wire.insides_among(&interface::names().unwrap_or_default()) {
+            if !insides.iter().any(|watched| watched.name == name) {
+                // An interface that has just disappeared, or a query that failed, is tried again.
+                insides.extend(Watched::new(&name).ok().filter(|watched| watched.index.is_some()));
+            }
+        }
     }
 
     /// Listens on a separate thread until `is_over`. The thread is not joined: it ends a moment
@@ -216,7 +250,7 @@ impl Links {
     pub(super) fn watch(mut self, is_over: Arc<AtomicBool>, board: Arc<Board>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;
-            self.watched.iter_mut().for_each(|watched| watched.report(&board, clock::now()));
+            self.each().for_each(|watched| watched.report(&board, clock::now()));
             while !is_over.load(Ordering::Relaxed) {
                 self.wait();
                 let has_missed = self.hear();
@@ -224,10 +258,11 @@ impl Links {
                 if has_missed || now >= look_at {
                     look_at = now + LOOK;
                     // If a query fails, it is repeated a second later.
-                    self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
+                    self.each().for_each(|watched| drop(watched.look(now)));
+                    self.follow_patterns();
                 }
                 self.show_inside();
-                self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
+                self.each().for_each(|watched| watched.report(&board, now));
             }
         };
         let spawned = log::start("links", listening);
@@ -250,7 +285,7 @@ impl Links {
                 Ok(count) => {
                     let now = clock::now();
                     for news in link::news(&bytes[..count]) {
-                        self.watched.iter_mut().for_each(|watched| watched.hear(news, now));
+                        self.each().for_each(|watched| watched.hear(news, now));
                         must_look = true;
                     }
                 }

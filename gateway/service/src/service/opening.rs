@@ -10,6 +10,7 @@ use crate::config::{Config, environment};
 use crate::device::{DeviceLock, holder};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::Wire;
+use fairwire_datapath::io::router::is_pattern;
 use fairwire_linux::clock;
 use fairwire_linux::{link, port::PortError};
 use ports::AnyPort;
@@ -76,7 +77,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     let spec = config.spec();
     let mut locks = [None, None];
     if spec.wire.backend.attaches() {
-        for (lock, name) in locks.iter_mut().zip([ports::an_inside(&spec.wire), &spec.wire.outside]) {
+        for (lock, name) in locks.iter_mut().zip([&ports::an_inside(&spec.wire), &spec.wire.outside]) {
             *lock = take(name)?;
         }
     }
@@ -116,10 +117,12 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
 }
 
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
-    for (key, name) in [("inside", ports::an_inside(&spec.wire)), ("outside", &spec.wire.outside)] {
-        let found = link::index_of(name);
-        if found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none() {
-            return Ok(Some((key, name.clone())));
+    for (key, name) in [("inside", ports::an_inside(&spec.wire)), ("outside", spec.wire.outside.clone())] {
+        let found = link::index_of(&name);
+        let is_missing =
+            found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none();
+        if is_missing && !is_pattern(&name) {
+            return Ok(Some((key, name)));
         }
     }
     Ok(None)
@@ -173,11 +176,15 @@ pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
             // A router's inside port is named after the first inside interface, which may be missing
             // while another exists.
             let is_outside = name == spec.wire.outside;
-            let name = if is_outside { name } else { ports::an_inside(&spec.wire) };
-            let index = link::index_of(name).map_err(fail)?;
-            let index = index.ok_or_else(|| PortError::Gone { name: name.to_owned() })?;
-            let lock = DeviceLock::take(index).map_err(fail)?;
-            held.replace(Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?));
+            let name = if is_outside { name.to_owned() } else { ports::an_inside(&spec.wire) };
+            match link::index_of(&name).map_err(fail)? {
+                Some(index) => {
+                    let lock = DeviceLock::take(index).map_err(fail)?;
+                    held.replace(Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?));
+                }
+                None if is_pattern(&name) => {}
+                None => return Err(PortError::Gone { name }),
+            }
         }
         ports::open(&spec, name)
     })

@@ -9,7 +9,7 @@ use crate::config::wire::WireSpec;
 use crate::config::{Config, environment};
 use fairwire_datapath::io::router::{End, RouterEnd, remove_tables};
 use fairwire_linux::af_packet::AfPacket;
-use fairwire_linux::interface::mtu;
+use fairwire_linux::interface::{self, mtu};
 use fairwire_linux::link;
 use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refused, Take, Transmit};
 use fairwire_linux::tun::Tun;
@@ -124,9 +124,10 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     remove_tables(&table_of(spec)).map_err(fail)
 }
 
-pub(super) fn an_inside(wire: &WireSpec) -> &String {
-    let exists = |name: &&String| link::index_of(name).is_ok_and(|index| index.is_some());
-    wire.inside.names().iter().find(exists).unwrap_or(wire.inside.first())
+/// An inside interface that exists; if none does, the first name or pattern.
+pub(super) fn an_inside(wire: &WireSpec) -> String {
+    let there = wire.insides_among(&interface::names().unwrap_or_default());
+    there.into_iter().next().unwrap_or_else(|| wire.inside.first().clone())
 }
 
 /// The longest frame that the interfaces accept, in bytes.
@@ -135,15 +136,9 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
         return Ok(mtu);
     }
     if spec.wire.backend.kind() == BackendKind::Router {
-        // If no interface exists, `largest` is the last error.
-        let largest = spec
-            .wire
-            .inside
-            .names()
-            .iter()
-            .map(|name| mtu(name))
-            .max_by_key(|mtu| mtu.as_ref().ok().copied());
-        return Ok(largest.expect("a router has an inside interface")? + HEADER_BYTES);
+        let there = spec.wire.insides_among(&interface::names().unwrap_or_default());
+        let largest = there.iter().filter_map(|name| mtu(name).ok()).max();
+        return Ok(largest.map_or_else(|| mtu(&spec.wire.outside), Ok)? + HEADER_BYTES);
     }
     let inside = mtu(spec.wire.inside.first())?;
     let outside = mtu(&spec.wire.outside)?;

@@ -8,7 +8,7 @@ use crate::config::spec::Spec;
 use crate::config::user::{self, User};
 use crate::config::wire::TunnelSpec;
 use fairwire_datapath::classify::FlowKind;
-use fairwire_datapath::io::router::Passage;
+use fairwire_datapath::io::router::{MAX_INSIDES, Passage, is_pattern};
 use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
 use fairwire_linux::nftables::{Family, Nftables};
@@ -56,14 +56,15 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
 /// and through the firewall's flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
-    let (wire, insides, outside) = (&spec.wire, spec.wire.inside.names(), &spec.wire.outside);
+    let (wire, there, outside) = (&spec.wire, interfaces(), &spec.wire.outside);
+    let insides = wire.insides_among(&there);
     let is_shaped = |name: &String| wire.tunnels.iter().any(|tunnel| tunnel.interface == *name);
     let ours: Vec<String> = passages(spec).iter().flat_map(Passage::taps).collect();
     let is_tunnel = |name: &String| {
         let is_other = !insides.contains(name) && name != outside && !is_shaped(name) && !ours.contains(name);
         is_other && about(name).is_some_and(|about| about.is_up && !about.is_ethernet && !about.is_loopback)
     };
-    for tunnel in interfaces().into_iter().filter(is_tunnel) {
+    for tunnel in there.iter().filter(|name| is_tunnel(name)) {
         notes.push(Note(format!(
             "`{tunnel}` is a tunnel: what is routed into it leaves `{outside}` as this machine's own, unshaped; list it in `tunnels`, or leave \
              room for it in `rate`; `status` says how much it is"
@@ -97,10 +98,11 @@ fn is_loopback(name: &str) -> bool {
     about(name).is_some_and(|about| about.is_loopback)
 }
 
-/// The fate of an interface that appears later, for which TAP devices must then be created.
+/// States whether an interface that appears later is shaped. TAP devices must be created for such
+/// an interface.
 fn shaped_later(user: Option<&User>) -> String {
     match user.filter(|user| !user.may_open_tun()) {
-        None => "it is shaped within a second of its return".into(),
+        None => "it is shaped within a second of its creation".into(),
         Some(user) => format!(
             "it will pass unshaped, because the user `{}` may not open /dev/net/tun: `chmod 666 /dev/net/tun`, as on most distributions, or set \
              `safety.user = \"root\"`",
@@ -114,16 +116,26 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
     let there = interfaces();
     let mut notes = Vec::new();
     let later = shaped_later(user::of(config)?.as_ref());
-    for inside in wire.inside.names() {
-        if !there.contains(inside) && wire.inside.names().iter().any(|other| there.contains(other)) {
-            notes.push(Note(format!("`{inside}` is missing; {later}")));
-            continue;
+    let (listed, insides) = (wire.inside.names(), wire.insides_among(&there));
+    let has_pattern = listed.iter().any(|inside| is_pattern(inside));
+    for inside in listed.iter().filter(|inside| !insides.contains(inside)) {
+        match is_pattern(inside) {
+            true => notes.push(Note(format!(
+                "`{inside}` is a pattern: when another interface appears, {later}; at most {MAX_INSIDES} inside interfaces are shaped at a time"
+            ))),
+            false if has_pattern || !insides.is_empty() => {
+                notes.push(Note(format!("`{inside}` is missing; {later}")));
+            }
+            false => return Err(missing(config, "inside", &there)),
         }
+    }
+    for inside in &insides {
         notes.extend(fits(config, "inside", inside, &there)?);
         notes.extend(without_ethernet(config, inside)?);
     }
-    let inside = wire.inside.names().iter().find(|name| there.contains(name));
-    let names = [inside.unwrap_or(wire.inside.first()).as_str(), wire.outside.as_str()];
+    // An interface that appears later begins with the settings of `default`.
+    let inside = insides.first().map_or("default", String::as_str);
+    let names = [inside, wire.outside.as_str()];
     for (at, TunnelSpec { interface, .. }) in wire.tunnels.iter().enumerate() {
         if !there.contains(interface) {
             notes.push(Note(format!("the tunnel `{interface}` is missing; {later}")));

@@ -107,11 +107,7 @@ fn refused(config: &Config, path: &str, given: &str, why: String, allowed: Strin
 }
 
 fn interfaces() -> Vec<String> {
-    // The names are not read from /sys/class/net, which shows the namespace in which /sys was
-    // mounted.
-    let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
-    let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
-    names.map(|(name, _)| name.trim().to_owned()).collect()
+    fairwire_linux::interface::names().unwrap_or_default()
 }
 
 const LOOPBACK: &str = "that is the machine's loopback, which leads nowhere";
