@@ -63,7 +63,7 @@ fn captured(bytes: &[u8]) {
     let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
-/// Checks that every classifier has an answer for any bytes, and gives the same answer again. Also
+/// Checks that every classifier has an answer for any bytes, and gives the same answer twice. Also
 /// checks that our parser agrees with etherparse.
 ///
 /// # Panics

@@ -48,7 +48,7 @@ pub extern "C" fn fw_text(code: i32) -> *const c_char {
 }
 
 /// Writes the name of law `number`, counted from 0, with its terminating zero. Combined names such
-/// as "drr+faba" are valid too, but are not counted.
+/// as "drr+faba" are also valid, but have no number.
 ///
 /// Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
 /// fit.
@@ -69,9 +69,10 @@ pub unsafe extern "C" fn fw_law(number: u32, name: *mut c_char, room: usize) -> 
 
 /// Builds a queue with the law called `name` for `site`.
 ///
-/// `abi` is FW_ABI_VERSION. `parameters` are in TOML, as under the law's name in a scenario file;
-/// null or empty for the defaults. `*queue` receives the queue, or null after an error. `message`
-/// may be null; it receives the text of an error, at most `room` bytes with the zero.
+/// `abi` is FW_ABI_VERSION. `parameters` is TOML text, as under the law's name in a scenario file;
+/// null or empty means the defaults. `*queue` receives the queue, or null after an error. If
+/// `message` is not null, it receives the text of an error: at most `room` bytes, including the
+/// terminating zero.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
 #[unsafe(no_mangle)]
@@ -104,10 +105,10 @@ pub unsafe extern "C" fn fw_build(
     unsafe { built(build, queue, message, room) }
 }
 
-/// Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
-/// 16777216.
+/// Builds a queue with a discipline written in C. `capacity`, from 1 to 16777216, is the maximum
+/// number of waiting packets.
 ///
-/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Without an error, fw_free will call
+/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. If there is no error, fw_free will call
 /// `discipline->free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_build_own(
@@ -375,8 +376,8 @@ pub unsafe extern "C" fn fw_flow_hash(key: *const u8, tuple: *const fw_tuple, fl
 /// Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
 /// `*packet`; all other fields become zero.
 ///
-/// The flow is that of fw_flow_hash. If the headers are unreadable, a hash of the Ethernet
-/// addresses and type replaces it.
+/// The flow is the hash that fw_flow_hash computes. If the headers are unreadable, the flow is a
+/// hash of the Ethernet addresses and type.
 ///
 /// Errors: FW_ERROR_NULL.
 #[unsafe(no_mangle)]
@@ -412,7 +413,8 @@ unsafe fn call(queue: *const fw_queue, made: impl FnOnce(&mut Queue) -> Result<i
             FW_ERROR_FAULT
         }
         State::Free => {
-            // SAFETY: `state` excludes another call, and the header excludes another thread.
+            // SAFETY: `state` rules out a nested call, and the header rules out a call from another
+            // thread.
             let inside = unsafe { &mut *queue.inside.get() };
             let code = guarded(|| made(inside));
             queue.state.set(if code == FW_ERROR_FAULT { State::Broken } else { State::Free });
@@ -489,7 +491,7 @@ unsafe fn text_at<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// Empties and returns the list. After an error, old events would otherwise remain.
+/// Empties and returns the list. Otherwise, old events would remain after an error.
 ///
 /// # Safety
 /// `events` is null, or a list that no other call uses.

@@ -6,7 +6,7 @@ use core::ffi::CStr;
 pub const FW_OK: i32 = 0;
 /// A pointer is null where that is not allowed.
 pub const FW_ERROR_NULL: i32 = -1;
-/// The library has another version of this interface than the header.
+/// The library and the header have different versions of this interface.
 pub const FW_ERROR_ABI: i32 = -2;
 /// No law has the name.
 pub const FW_ERROR_NAME: i32 = -3;

@@ -2,8 +2,9 @@
 //! because a cookie has 64 bits.
 
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use; for a free frame, the distance to the next free frame,
-    /// minus one. So a new table consists of zeros, which take no memory until they are touched.
+    /// The entry of a frame in use is the frame's cookie. The entry of a free frame is the distance
+    /// to the next free frame, minus one. So a new table consists of zeros, which take no memory
+    /// until they are touched.
     all: Box<[u64]>,
     /// The first free frame, or a number beyond the last frame if all are in use.
     free: u32,

@@ -19,8 +19,9 @@ pub(crate) struct Callback {
 /// either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that did not fit into the caller's list. The `cookie` of each is the number of a
-    /// frame, which stays occupied meanwhile. So there are never more kept drops than frames.
+    /// Drops that did not fit into the caller's list. The `cookie` of a kept drop is its frame,
+    /// which stays occupied until the drop is delivered. So there are never more kept drops than
+    /// frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
     list: Option<NonNull<fw_events>>,
@@ -92,7 +93,8 @@ fn has_room(list: &fw_events) -> bool {
 fn write(list: &mut fw_events, event: &fw_event) -> bool {
     let has_room = has_room(list);
     if has_room {
-        // SAFETY: the header requires room for `room` events at `list`, and this is one of them.
+        // SAFETY: the header requires room for `room` events at `list`, and `count` is below
+        // `room`.
         unsafe { list.list.add(list.count as usize).write(*event) };
         list.count += 1;
     }

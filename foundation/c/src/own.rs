@@ -45,7 +45,8 @@ pub struct fw_discipline {
             signals: *mut fw_signals<'_>,
         ) -> i32,
     >,
-    /// Writes the time at which a dequeue is useful next and returns 1, or returns 0 when empty.
+    /// Writes the earliest time at which a dequeue is useful and returns 1, or returns 0 when
+    /// empty.
     pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
     /// Writes the backlog.
     pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,

@@ -226,9 +226,8 @@ pub(crate) fn is_right(packet: &fw_packet) -> bool {
     len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }
 
-// The last eight bytes of `Packet` and `fw_packet` hold the same fields. Only the last byte
-// differs: `Packet` has no field there. The bytes are copied in one piece, which is faster than
-// byte by byte.
+// The last eight bytes of `Packet` and `fw_packet` hold the same fields, except that `Packet` has
+// no field in the last byte. Copying all eight at once is faster than byte by byte.
 const _: () = {
     assert!(offset_of!(Packet, class) == 24 && offset_of!(fw_packet, class_id) == 32);
     assert!(offset_of!(Packet, ecn) == 28 && offset_of!(fw_packet, ecn) == 36);

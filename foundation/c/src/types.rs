@@ -79,7 +79,7 @@ pub struct fw_events {
     pub kept: u32,
 }
 
-/// The site of a queue.
+/// The link, the buffer and the seed of a queue.
 #[repr(C)]
 #[derive(Debug)]
 pub struct fw_site {
@@ -109,7 +109,7 @@ pub struct fw_backlog_size {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_gauge {
-    /// The gauge's name with its component, such as "class 7/backlog", cut to fit.
+    /// The names of the component and of the gauge, such as "class 7/backlog", cut to fit.
     pub name: [c_char; 64],
     /// The unit of the gauge, such as "packets", "B" or "1".
     pub unit: [c_char; 16],

@@ -57,8 +57,8 @@ impl Choice {
         self.parameters.as_ref()
     }
 
-    /// The path of `bad`, an error in this discipline or inside it. The path begins with the
-    /// discipline's name as given.
+    /// The path of `bad`, which begins with the name of this discipline as given. `bad` is an error
+    /// in this discipline or in one that it contains.
     pub fn path_of(&self, bad: &BadParameter) -> String {
         let key = registry::key(&self.name);
         let path = bad.path();
@@ -188,8 +188,8 @@ impl JsonSchema for Choice {
     }
 }
 
-/// The schema of a table: one key is a discipline's name, with its parameters; the other keys are
-/// `others`.
+/// The schema of a table that has the keys of `others`, and a discipline's parameters under the
+/// discipline's name.
 pub fn table_schema(generator: &mut SchemaGenerator, others: &[(&str, Schema)]) -> Schema {
     let mut properties = Parameters::properties(generator);
     for (key, schema) in others {

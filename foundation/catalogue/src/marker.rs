@@ -36,7 +36,8 @@ pub fn all() -> &'static [Entry<Markers>] {
 
 /// Parameters from which one marker is built. Other crates can [register](register) such a type.
 pub trait MarkerSpec: Given {
-    /// Sets `rate` as the contract, unless one was given. No effect on a marker without a contract.
+    /// Sets the contract to `rate`, unless a contract was given. The default implementation, for
+    /// markers without a contract, does nothing.
     fn default_rate(&mut self, _rate: Rate) {}
 
     /// Whether no packet is in profile.

@@ -114,7 +114,7 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
 }
 
 /// The memory of `choice` at `site`, in packets: the maximum backlog, plus one packet per `SLOT`
-/// table bytes.
+/// bytes of tables.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {

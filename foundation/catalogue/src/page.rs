@@ -31,7 +31,7 @@ pub struct Page {
     pub where_we_differ: String,
     /// A piece of a scenario file, in TOML.
     pub example: String,
-    /// How to name the discipline on a command line and in a scenario. Markdown; empty if the
+    /// The names of the discipline on a command line and in a scenario, in Markdown. Empty if the
     /// example suffices.
     pub usage: String,
     /// Related topics, each with the names of its pages.
@@ -118,7 +118,7 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// Sets `usage`: how to name the discipline. `takes_scheduler` adds a name such as `drr+red`.
+    /// Sets `usage`. `takes_scheduler` adds a name such as `drr+red`.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(

@@ -162,8 +162,8 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// Returns the two sides of each `+`, the last `+` first, because a name such as `wf2q+` contains
-/// one.
+/// Returns the two sides of each `+`. The last `+` comes first, because a name such as `wf2q+`
+/// contains a `+`.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
@@ -234,7 +234,7 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownDiscipline> {
     })
 }
 
-/// The name of the table of parameters of the discipline called `name`. An unknown name is returned
+/// The name of the parameter table of the discipline called `name`. An unknown name is returned
 /// unchanged.
 pub fn key(name: &str) -> &str {
     find(name).map_or(name, |entry| entry.key)

@@ -10,14 +10,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How a link's rate changes over time.
+/// The law by which a link's rate changes over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RateLaw {
     /// The rate does not change.
     #[default]
     Fixed,
-    /// The rate changes at each of these times; before the first, it is the link's own rate. A
-    /// packet being sent at a change continues at the new rate.
+    /// The rate changes at each of these times. Before the first change, the link's own rate
+    /// applies. A packet being sent at a change continues at the new rate.
     Steps(Arc<[Step]>),
     /// The rate repeats a pattern; the link's own rate is ignored. A packet being sent at a change
     /// continues at the new rate.

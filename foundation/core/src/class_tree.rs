@@ -41,7 +41,7 @@ impl ClassTerms {
     }
 }
 
-/// A checked tree. A class's place is its index: parents come before children, and otherwise the
+/// A checked tree. The place of a class is its index. Parents come before children; otherwise the
 /// given order is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassTree {
@@ -290,7 +290,7 @@ pub enum Overpromised {
     Guarantee {
         /// Its place.
         place: usize,
-        /// The sum of the guarantees of its children, bit/s.
+        /// The sum of the children's guarantees, in bit/s.
         below: u128,
     },
     /// The ceiling of the class at this place is below its guarantee.
@@ -302,7 +302,7 @@ pub enum Overpromised {
     },
     /// The classes under the root are guaranteed more than the link has.
     Link {
-        /// The sum of their guarantees, bit/s.
+        /// The sum of the guarantees of these classes, in bit/s.
         total: u128,
     },
 }

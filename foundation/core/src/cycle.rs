@@ -15,7 +15,7 @@ pub(crate) struct Cycle<V> {
 }
 
 impl<V: Copy> Cycle<V> {
-    /// A cycle without the values of zero duration; `None` if none remains.
+    /// A cycle of the values with a duration above zero; `None` if there are none.
     pub(crate) fn new(spells: impl IntoIterator<Item = (Duration, V)>) -> Option<Self> {
         let mut end = Duration::ZERO;
         let lasting = spells.into_iter().filter(|(length, _)| !length.is_zero());
@@ -38,7 +38,7 @@ impl<V: Copy> Cycle<V> {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }
 
-    /// For index `place`: the start within the period, and the value.
+    /// The start within the period, and the value, of the spell with index `place`.
     pub(crate) fn spell(&self, place: usize) -> (Duration, V) {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
@@ -56,7 +56,7 @@ impl<V: Copy> Cycle<V> {
         (after.ns() / period, Duration::from_ns(after.ns() % period))
     }
 
-    /// The values of a period: start, duration, value.
+    /// The start, duration and value of each spell of a period.
     pub(crate) fn spells(&self) -> impl Iterator<Item = (Duration, Duration, V)> {
         let starts = core::iter::once(Duration::ZERO).chain(self.spells.iter().map(|(end, _)| *end));
         starts.zip(&self.spells).map(|(start, (end, value))| (start, *end - start, *value))

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 /// One-way delays from a file of round trips. Each delay is half of a round trip, and lasts until
-/// the next delay. The last delay lasts as long as the one before. Then the file begins again.
+/// the next delay. The last delay lasts as long as the previous one. Then the file begins again.
 ///
-/// In an outage every packet sent is lost.
+/// In an outage, every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
     /// `None` in an outage.
@@ -140,12 +140,12 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. With them, a packet that is answered at once has the file's
-    /// round trip for its departure. So each delay begins later than in the file, by the forward
-    /// delay.
+    /// The delays of the return path. With them, a packet that is answered at once has the round
+    /// trip that the file gives for its departure. So each delay begins later than in the file, by
+    /// the forward delay.
     ///
-    /// A delay that would begin before the previous delay, or less than 250 µs after it, is
-    /// omitted. But if the previous one is an outage and this one is not, the outage is omitted.
+    /// A delay is omitted if it would begin before the previous delay, or less than 250 µs after
+    /// it. If the previous delay is an outage and this delay is not, the outage is omitted instead.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();
@@ -213,7 +213,8 @@ impl DelayTrace {
     }
 }
 
-/// Packets that arrive within this time count as arriving together: one has caught up with another.
+/// Packets that arrive within this time count as arriving together: one has caught up with the
+/// other.
 const TOGETHER: Duration = Duration::from_us(250);
 
 fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {

@@ -133,7 +133,7 @@ pub trait Control {
     }
 
     /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` if requests
-    /// cannot change it. By default the target of the first inner discipline that has one.
+    /// cannot change it. By default, the target of the first inner discipline that has a target.
     fn target_bps(&mut self, class: u32, now: Time) -> Option<f64> {
         let mut target = None;
         self.inside(Some(class), &mut |inner| target = target.or_else(|| inner.target_bps(class, now)));
@@ -245,7 +245,7 @@ pub struct RoundTrip {
     /// The time from the departure to the other end's last packet before the answer. This is a
     /// lower bound of the round trip without the other end's pauses.
     pub least: Duration,
-    /// Bytes that the peer carried since its previous round trip.
+    /// Bytes of the peer's traffic since its previous round trip.
     pub bytes: u32,
 }
 

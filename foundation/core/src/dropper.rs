@@ -1,4 +1,4 @@
-//! Droppers: which packets are refused, marked, or pushed out.
+//! Droppers decide which packets are refused, marked, or pushed out.
 
 use crate::buffer::{Buffer, FlowKey, Key};
 use crate::needs::Needs;
@@ -26,13 +26,14 @@ pub trait Dropper: Any + Send {
         Verdict::Pass
     }
 
-    /// Judges `packet`, just taken out of the queue `left` to be sent, by its sojourn time.
+    /// Judges `packet` by its sojourn time. The packet was taken out of the queue `left` to be
+    /// sent.
     fn on_departure(&mut self, _packet: &Packet, _left: Left, _buffer: &Buffer, _now: Time) -> Verdict {
         Verdict::Pass
     }
 
-    /// Names the packet that makes room for `packet`, which does not fit. Repeated until `packet`
-    /// fits or the result is [`Victim::Arrival`].
+    /// Names the packet that makes room for `packet`, which does not fit. Invoked repeatedly, until
+    /// `packet` fits or the result is [`Victim::Arrival`].
     fn victim(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Victim {
         Victim::Arrival
     }
@@ -40,7 +41,7 @@ pub trait Dropper: Any + Send {
     /// Names another queued packet to drop or signal. Invoked after an arrival that was signalled,
     /// dropped or refused, or that pushed out other packets.
     ///
-    /// Repeated until the result is `None`, so each call must make progress.
+    /// Invoked repeatedly, until the result is `None`, so each call must make progress.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }

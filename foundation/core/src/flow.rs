@@ -47,7 +47,7 @@ pub const MAX_PLACES: usize = 1 << 24;
 /// Slots in a group: one for each byte of the 64-bit word of tags.
 const GROUP: usize = 8;
 
-/// Eight slots, those in use first.
+/// Eight slots. Slots in use come first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// For each slot, one byte of its flow's hash, or 0 if the slot is empty. The first slot has

@@ -17,7 +17,8 @@ pub struct Packet {
     pub len: u32,
     /// The classifier's class (a subscriber, a host, a leaf of a class tree); 0 for none.
     pub class: u32,
-    /// The ECN codepoint. The transmitting side writes a changed codepoint into the header.
+    /// The ECN codepoint. The caller writes a changed codepoint into the header when it sends the
+    /// packet.
     pub ecn: Ecn,
     /// The differentiated-services codepoint (RFC 2474), 0 to 63.
     pub dscp: u8,

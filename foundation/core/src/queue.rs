@@ -46,7 +46,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         Queue { buffer, scheduler, dropper, ecn: EcnPolicy::Drop }
     }
 
-    /// The same queue under another ECN policy.
+    /// Sets the ECN policy.
     pub fn with_ecn(mut self, ecn: EcnPolicy) -> Self {
         self.ecn = ecn;
         self

@@ -37,12 +37,12 @@ impl Queues {
         Queues::SetAssociative(SetAssociative { sets: Hashed { count: sets, salt }, ways, flows })
     }
 
-    /// `count` queues (at least 1); the one whose flow has been idle longest is taken over.
+    /// `count` queues (at least 1); the queue whose flow has been idle longest is taken over.
     pub fn least_recently_used(count: u32) -> Self {
         Queues::Limited(Limited::new(count, None))
     }
 
-    /// `count` queues (at least 1); a uniformly random one is taken over.
+    /// `count` queues (at least 1); a uniformly random queue is taken over.
     pub fn random_replacement(count: u32, rng: Rng) -> Self {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
@@ -176,7 +176,7 @@ struct Slot {
 }
 
 /// A bounded number of queues, each assigned to one flow. Packets in a queue that is taken over
-/// stay in it: the old and the new flow share it until it drains.
+/// stay in it: packets of the old and the new flow share the queue until it drains.
 #[derive(Debug)]
 pub struct Limited {
     slots: Box<[Slot]>,
@@ -213,8 +213,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` a free queue, or else takes one over. The list is in order of last use; a
-    /// queue that is taken over keeps its position.
+    /// Assigns `flow` a free queue, or else takes over a queue. The caller then moves the queue to
+    /// the newest end of the list, which is in order of last use.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -75,7 +75,8 @@ impl fmt::Display for Rounded {
 /// law](Transmitter::under).
 ///
 /// Each division's remainder is carried to the next packet, so the long-run rate is exact. If a
-/// gateway wakes late, a start counts as up to `catch_up` earlier. This keeps the average rate.
+/// gateway wakes late, the start of a packet is dated back by at most `catch_up`. This keeps the
+/// average rate.
 #[derive(Debug)]
 pub struct Transmitter {
     rate: Rate,
@@ -89,7 +90,8 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// A transmitter of `rate` that is free now and makes up for no lost time: a simulated link.
+    /// A transmitter of `rate` that is free now and does not make up for lost time, as for a
+    /// simulated link.
     pub fn new(rate: Rate) -> Self {
         Self::with_catch_up(rate, Duration::ZERO)
     }
@@ -158,10 +160,10 @@ impl Transmitter {
         self.free_at <= now
     }
 
-    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start counts
-    /// as up to `catch_up` earlier.
+    /// Starts to send `bytes` at `now`, and returns when the last bit has left. A late start is
+    /// dated back by at most `catch_up`.
     ///
-    /// On a busy transmitter the bytes wait for all earlier ones.
+    /// On a busy transmitter, the bytes wait for all earlier bytes.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));
@@ -285,7 +287,7 @@ mod tests {
         let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
         shaper.start(10, Time::from_ns(1_000_000));
         assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
-        // The shaper has been free since 910 us, so the start at 950 us counts as one at 910 us.
+        // The shaper has been free since 910 us, so the start at 950 us is dated back to 910 us.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
     }

@@ -12,8 +12,8 @@ use core::fmt::{self, Write};
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream with this name: independent of those with other names, and the same for the same
-    /// seed.
+    /// The stream with this name. It is independent of streams with other names, and the same for
+    /// the same seed.
     pub fn stream(self, name: &str) -> Rng {
         self.stream_of(format_args!("{name}"))
     }

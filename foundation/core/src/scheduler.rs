@@ -1,4 +1,4 @@
-//! Schedulers: which waiting packet is sent next.
+//! Schedulers decide which waiting packet is sent next.
 
 use crate::buffer::{Buffer, FlowKey, Key};
 use crate::needs::Needs;
@@ -26,10 +26,10 @@ impl From<Key> for Chosen {
     }
 }
 
-/// The queue that a packet has just been taken out of.
+/// The queue that a packet has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The queue. It may be empty now: then its backlog is zero.
+    /// The queue. If it is empty now, its backlog is zero.
     pub flow: FlowKey,
     /// As [`Chosen::polled_empty`].
     pub polled_empty: bool,
@@ -55,7 +55,7 @@ pub trait Scheduler: Any + Send {
     /// The scheduler repairs its tags and rings.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
+    /// Invoked when a packet of the queue `flow` was dropped because a newer packet of this queue
     /// made it needless.
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 

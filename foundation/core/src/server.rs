@@ -53,8 +53,8 @@ impl Server {
     /// Polls for the next packet. Invoked when the transmitter becomes free or a queued packet
     /// becomes ready.
     ///
-    /// A discipline may return no packet at the time for which it announced one. It is polled again
-    /// a nanosecond later, so the link neither stalls nor halts.
+    /// If the discipline returns no packet at the time that it announced, it is polled again a
+    /// nanosecond later. So the link neither stalls nor halts.
     #[must_use = "a packet that begins to leave is in no queue any more: send it at `sent`"]
     #[inline(always)] // a packet returned through memory is written and read once more
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Service> {
@@ -77,8 +77,8 @@ impl Server {
         Some(Service { packet, sent })
     }
 
-    /// Ends the idle time of an idle link when a packet is ready: what passes until the poll is
-    /// lateness, which the transmitter makes up for.
+    /// Ends the idle time of an idle link when a packet is ready. The time from then until the poll
+    /// is lateness, which the transmitter makes up for.
     #[inline(always)]
     fn end_idle_time(&mut self, now: Time) {
         if self.is_idle {

@@ -20,7 +20,7 @@ pub trait Signals {
 /// The contents of a TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// The next sequence number expected, which wraps: all earlier bytes have arrived.
+    /// The next expected sequence number, which wraps. All earlier bytes have arrived.
     pub number: u32,
     /// Marked packets that have arrived so far, if they are counted.
     pub marks: u32,

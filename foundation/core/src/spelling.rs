@@ -13,12 +13,12 @@ const MAX_LETTERS: usize = 60;
 
 /// The words of `known` that `given` most likely means; few, or none.
 ///
-/// Case does not count, nor does the difference between `-` and `_`. The first kind below that
-/// matches any word is returned:
+/// Case does not count, nor does the difference between `-` and `_`. The result is the first of
+/// these groups that is not empty:
 /// - the word that equals `given`;
 /// - words that begin with `given`;
 /// - the words with the fewest wrong letters: at most one, or a third of `given`;
-/// - words of which `given` is a part between hyphens.
+/// - words that contain `given` between hyphens.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;

@@ -5,7 +5,8 @@ use core::fmt;
 
 /// The weight of a class: its share of the link relative to other backlogged classes.
 ///
-/// From 10^-6 to 10^6: wide enough for 1 bit/s against 1 Gbit/s, narrow enough for exact sums.
+/// The range from 10^-6 to 10^6 is wide enough for 1 bit/s against 1 Gbit/s, and narrow enough for
+/// exact sums.
 ///
 /// ```
 /// use fairwire_core::Weight;

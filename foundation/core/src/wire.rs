@@ -66,8 +66,8 @@ pub trait Jitter: fmt::Debug + Send + Sync {
     /// The additional time of the next packet.
     fn draw(&self, rng: &mut Rng) -> Duration;
 
-    /// The additional time of the next packet, which may depend on the packet before. `memory` is
-    /// what the previous call left there, initially `None`.
+    /// The additional time of the next packet, which may depend on the previous packet. `memory`
+    /// keeps a value from one call to the next, and is `None` at first.
     fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
         self.draw(rng)
     }
@@ -178,7 +178,7 @@ pub enum Fate {
         at: Time,
         /// Was the packet held back?
         is_late: bool,
-        /// Does a copy arrive with it?
+        /// Does a copy arrive at the same time?
         twice: bool,
     },
 }

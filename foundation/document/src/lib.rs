@@ -1,5 +1,5 @@
-//! TOML documents: parsed with the location of each value, and changed by `PATH=VALUE`. This crate
-//! does not know the meaning of their keys.
+//! Parses TOML documents with the location of each value, and changes them by `PATH=VALUE`. This
+//! crate does not know the meaning of their keys.
 #![forbid(unsafe_code)]
 
 mod document;

@@ -3,7 +3,7 @@
 use crate::words::is_printable;
 use std::ops::Range;
 
-/// The longest line shown in full, in bytes. A longer one would hide the error.
+/// The longest line shown in full, in bytes. A longer line would hide the error.
 const MAX_LINE: usize = 240;
 /// The number of bytes kept before the location in a shortened line.
 const BEFORE: usize = 60;

@@ -214,7 +214,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-/// A value without nested ones, as a type that serde's visitors accept.
+/// A value without nested values, as a type that serde's visitors accept.
 enum Scalar<'a> {
     Text(&'a str),
     Truth(bool),

@@ -117,7 +117,7 @@ fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
-/// The name is split at the last `+`, since `wf2q+` has one.
+/// Splits `name` at the last `+`, since `wf2q+` contains one.
 fn both(name: &str) -> Option<(Kind, &'static Entry)> {
     let (scheduler, dropper) = name.rsplit_once('+')?;
     let kind =

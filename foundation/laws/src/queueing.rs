@@ -57,8 +57,8 @@ queueing! {
 }
 
 queueing! {
-    /// [`Queueing`] for disciplines that mark by default. In Linux they mark alone, or as part of a
-    /// discipline with many queues.
+    /// [`Queueing`] for disciplines that mark by default. In Linux, these disciplines can mark,
+    /// alone or within a discipline with many queues.
     Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///

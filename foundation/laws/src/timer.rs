@@ -2,8 +2,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// Reschedules a timer that is due at `next` and whose period changes from `before` to `after`. It
-/// fires one new period after its last time, but not before `now`.
+/// Reschedules a timer that is due at `next` and whose period changes from `before` to `after`. The
+/// timer fires one new period after it last fired, but not before `now`.
 pub(crate) fn rescheduled(next: Time, before: Duration, after: Duration, now: Time) -> Time {
     if before == after { next } else { (next.saturating_sub(before) + after).max(now) }
 }

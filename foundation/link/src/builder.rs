@@ -104,9 +104,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
-    /// its parameters say otherwise: with `{ codel = { ecn = "drop" } }`, CoDel drops. By default,
-    /// a discipline marks if it does so in Linux; disciplines from papers drop.
+    /// Lets a discipline given by name mark ECN-capable packets instead of dropping them early. The
+    /// discipline's parameters take precedence: with `{ codel = { ecn = "drop" } }`, CoDel drops.
+    /// Without this call, a discipline marks if it does so in Linux; disciplines from papers drop.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
@@ -231,9 +231,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Like [`delays`](Self::delays), for the link opposite to one that uses the same file. If an
-    /// answer is sent immediately, both delays add up to the [round trip](DelayTrace::back) at the
-    /// time of sending.
+    /// Like [`delays`](Self::delays), for the return link of a pair whose links use the same file.
+    /// If an answer is sent immediately, both delays add up to the [round trip](DelayTrace::back)
+    /// at the time of sending.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));
@@ -290,9 +290,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Adds a normally distributed delay of at least 0 to each packet. `correlation` is that of
-    /// consecutive delays, from 0 to below 1. It changes neither `mean` nor `deviation`. Order is
-    /// preserved.
+    /// Adds a normally distributed delay of at least 0 to each packet. `correlation`, from 0 to
+    /// below 1, is the correlation of consecutive delays. It changes neither `mean` nor
+    /// `deviation`. Order is preserved.
     #[must_use]
     pub fn normal_jitter(
         mut self,

@@ -348,7 +348,7 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Inserts a packet by its time of arrival, behind packets with the same time. The place is the
+    /// Inserts a packet by its time of arrival, behind packets with the same time. It goes to the
     /// end, unless [`reorder`](LinkBuilder::reorder) holds packets back.
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {

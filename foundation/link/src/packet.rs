@@ -26,7 +26,7 @@ pub struct PacketInfo {
 }
 
 impl PacketInfo {
-    /// A packet that is not ECN-capable, without a class, best effort.
+    /// A best-effort packet of class 0 that is not ECN-capable.
     pub fn new(bytes: usize, flow: u64) -> Self {
         PacketInfo { bytes, flow, ecn: Ecn::NotEct, class: 0, dscp: 0 }
     }

@@ -196,7 +196,7 @@ pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
 pub(crate) struct Sent {
     pub(crate) from: Time,
     pub(crate) begun_bits: f64,
-    /// For the packet that was in transmission at `from`, its bits sent since then.
+    /// The bits sent since `from` that belong to the packet in transmission at `from`.
     pub(crate) inherited_bits: f64,
     pub(crate) until: Time,
 }

@@ -90,7 +90,7 @@ impl Netlink {
         self.change(Link { index, flags: 0, changed: IS_UP })
     }
 
-    /// Removes an interface. Of a pair, both ends are removed.
+    /// Removes an interface. Removing one end of a pair removes both.
     pub fn remove(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));

@@ -398,7 +398,7 @@ pub mod meta {
     pub const OUTPUT: u32 = 7;
     /// The protocol in the IP packet, as one byte.
     pub const PROTOCOL: u32 = 16;
-    /// The kind of receiver that the Ethernet destination denotes, such as this host or a multicast
+    /// The type of receiver that the Ethernet destination denotes, such as this host or a multicast
     /// group.
     pub const PACKET_TYPE: u32 = 19;
 }

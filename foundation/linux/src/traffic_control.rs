@@ -19,8 +19,7 @@ pub enum Redirected {
 /// this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // Deletes an old qdisc, which may redirect to a removed interface. Without one the request
-    // fails.
+    // Deletes an old qdisc, which may redirect to a removed interface. Fails without an old qdisc.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
@@ -88,7 +87,7 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     request
 }
 
-/// Delays as a mean, and a table of differences from it.
+/// Delays, as a mean and a table of differences from the mean.
 struct Spread {
     mean_ns: u64,
     /// The difference that an entry of 8192 represents.

@@ -50,8 +50,8 @@ pub struct Tun {
 
 /// The maximum number of frames per `receive`, so the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
-/// 50 ms of full packets at 1 Gbit/s. All arriving packets wait in a TAP device before the link is
-/// shared among them.
+/// The queue of a TAP device, in packets: 50 ms of full packets at 1 Gbit/s. All arriving packets
+/// wait there before the link is shared among them.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
@@ -271,9 +271,9 @@ impl AsFd for Tun {
     }
 }
 
-/// Inserts an Ethernet header between a virtio-net header at [`ETHERNET_BYTES`] and the IP packet
-/// that follows. If the packet already has an Ethernet header, only moves the message. The new
-/// message begins at 0. Returns its length, or 0 for any other message, which the caller ignores.
+/// Inserts an Ethernet header between the virtio-net header at [`ETHERNET_BYTES`] and the IP packet
+/// after it. A message with an Ethernet header is only moved. The result begins at 0. Returns its
+/// length, or 0 for any other message, which the caller ignores.
 fn headed(bytes: &mut [u8]) -> usize {
     let message = &bytes[ETHERNET_BYTES..];
     let packet = message.get(vnet::LEN..).unwrap_or_default();

@@ -105,7 +105,8 @@ mod tests {
         assert!(class_shares(&[], &[], 10.0).is_empty());
     }
 
-    /// Groups are (weight, members); members are (weight, demand).
+    /// The tree for the oracle, and the classes and offers for `class_shares`. Groups are (weight,
+    /// members); members are (weight, demand).
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {

@@ -21,7 +21,7 @@ pub struct Routed<'a> {
 /// For each entry of `flows`, the max-min share of one flow. The unit is that of `capacities`,
 /// which has one entry per link.
 ///
-/// A flow without links gets its demand. The work does not grow as flows times links.
+/// A flow without links gets its demand. The work grows more slowly than flows times links.
 ///
 /// # Panics
 /// If a demand is negative or not a number, or a weight is not finite and above zero. If a capacity

@@ -124,8 +124,8 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
-    /// Like [`quantile`](Self::quantile), but interpolated within the bin, so that the waits at two
-    /// links can be compared. `None` if nothing was counted.
+    /// Like [`quantile`](Self::quantile), but interpolated within the bin. The results for two
+    /// links can therefore be compared. `None` if nothing was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;

@@ -37,7 +37,7 @@ kinds! {
     /// A displayed frame that took longer than its deadline.
     LateFrame = "late_frame", "late_frames";
     /// A frame that was never displayed, because one of its packets, or a frame that it needs, was
-    /// lost. Timed from its capture until this is known.
+    /// lost. Timed from its capture until the loss is known.
     LostFrame = "lost_frame", "lost_frames";
     /// A frozen picture: from one displayed frame to the next.
     Freeze = "freeze", "freezes";
@@ -63,7 +63,7 @@ impl Kind {
         !matches!(self, Kind::Transfer | Kind::Page)
     }
 
-    /// True for a state, of which a flow has one at a time. Only states have a fraction of time.
+    /// True for a state. A flow is in one state at a time. Only states have a fraction of time.
     pub fn is_state(self) -> bool {
         matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
     }

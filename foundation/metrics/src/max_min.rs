@@ -81,7 +81,6 @@ pub(crate) mod oracle {
     pub(crate) struct Node {
         /// Finite and above zero.
         pub weight: f64,
-        /// A flow or a class.
         pub kind: Kind,
     }
 

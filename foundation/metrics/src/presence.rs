@@ -177,7 +177,7 @@ mod tests {
         serde_json::from_value(record).expect("a record")
     }
 
-    /// One link of 12 Mbit/s.
+    /// Two flows on a link of 12 Mbit/s.
     fn two(bytes: Vec<u64>) -> (Vec<FlowRecord>, Presence) {
         let on = vec![vec![[0.0, 30.0]], vec![[10.0, 20.0]]];
         let flows = vec![flow("a", 10e6), flow("b", 6e6)];

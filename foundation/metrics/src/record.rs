@@ -402,7 +402,7 @@ pub struct BacklogRecord {
 pub struct Fairness {
     /// Jain's index of all flows' ratios of throughput to max-min share: 1/n to 1; 1 is fair.
     pub jain: f64,
-    /// Jain's index over the plain throughputs of all flows, regardless of demand: 1/n to 1.
+    /// Jain's index of the throughputs of all flows, regardless of demand: 1/n to 1.
     pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
@@ -487,8 +487,8 @@ pub struct Agreement {
     /// The allowed difference; absent if the difference is only reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// The verdict; absent if no allowed difference is specified. It is unclear if the mean is
-    /// outside the allowed difference but the interval reaches inside.
+    /// The verdict; absent if no allowed difference is specified. The verdict is unclear if the
+    /// mean is outside the allowed difference but the interval reaches inside.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
     /// The reason for a difference above the allowed one, if recorded.

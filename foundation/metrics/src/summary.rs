@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
 /// - if flows stop, [`reached_s`](REACHED);
-/// - of each of several links, the [`LINK_MEASURES`], and the [`WIRE_MEASURES`] if its wire has
+/// - for each of several links, the [`LINK_MEASURES`], and the [`WIRE_MEASURES`] if its wire has
 ///   faults, with the prefix `link.<name>.`.
 ///
 /// A run without drops of a cause counts as zero for `drops.<cause>`, if other runs of the
@@ -44,8 +44,8 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Each other discipline's measures minus `baseline`'s, over common seeds; empty without a common
-/// seed.
+/// The measures of each other discipline minus those of `baseline`, over common seeds; empty
+/// without a common seed.
 ///
 /// Under one seed, all disciplines have the same traffic, so traffic variation cancels (Law, as in
 /// [`crate::interval`], section 10.2.1).
@@ -123,7 +123,7 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The value of a measure that a run lacks: 0 for the drops of a cause.
+/// The value of a measure that a run lacks: 0 for the drops of a cause, else `None`.
 fn if_absent(name: &str) -> Option<f64> {
     name.starts_with("drops.").then_some(0.0)
 }

@@ -242,7 +242,7 @@ pub struct OfTransfers<'a> {
 }
 
 impl<'a> OfTransfers<'a> {
-    /// Parses `name`; `None` if it is another measure.
+    /// Parses `name`; `None` if it names another measure.
     pub fn parse(name: &'a str) -> Option<Self> {
         let (what, of) = name.split_once('.')?;
         let of_size = of.rsplit_once('.').filter(|(_, size)| sizes().any(|known| known == *size));

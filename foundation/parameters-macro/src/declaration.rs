@@ -24,7 +24,6 @@ pub(crate) struct Declaration {
     pub is_gated: bool,
     /// The file's leading `//!` lines.
     pub documentation: String,
-    /// The fields, in their order.
     pub members: Vec<Member>,
 }
 

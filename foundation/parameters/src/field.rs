@@ -20,7 +20,7 @@ pub struct Field {
     pub default: &'static str,
     /// The allowed range in words; empty if the unit implies it.
     pub range: &'static str,
-    /// Paper, section, equation, or RFC; empty if the parameter is our own.
+    /// The paper, section, equation or RFC; empty if the parameter is from no publication.
     pub source: &'static str,
     /// The exclusive lower bound.
     pub above: Option<f64>,

@@ -4,11 +4,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 
-/// Ends this process like an interrupted one once the terminal of stdout is gone. For commands that
+/// Ends this process, as an interrupt would, once the terminal of stdout is gone. For commands that
 /// read keys and report nothing at the end.
 ///
-/// SIGHUP is not sufficient, because a process of another session receives none. Nor is a flag:
-/// crossterm 0.29 loops at end of file and on any error, so no code would check the flag.
+/// SIGHUP is not sufficient, because a process of another session receives none. A flag would not
+/// be checked: crossterm 0.29 loops at end of file and on any error.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}

@@ -2,7 +2,7 @@
 //!
 //! A hypervisor takes back an idle virtual processor, and on a busy host returns it only after
 //! milliseconds. A process of the class `SCHED_IDLE` therefore keeps each processor busy, and
-//! yields as soon as another is ready.
+//! yields as soon as another process is ready.
 //!
 //! A kernel with autogroups shares processors between sessions before it considers classes. Each
 //! spinning process therefore has a separate session, with the minimum weight.
@@ -10,7 +10,7 @@
 use std::process::{Child, Command, Stdio};
 use std::{fs, io, thread};
 
-/// `/proc/self/autogroup` exists only in kernels with autogroups.
+/// Spins, with the session's minimum weight if the kernel has autogroups.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
 /// Keeps processors awake until this value is dropped.
@@ -21,7 +21,8 @@ impl Awake {
     /// Keeps all processors awake on a virtual machine. Does nothing on other machines, whose
     /// processors wake in microseconds.
     ///
-    /// Errors: `setpriv` or `chrt` of util-linux is missing or refused.
+    /// # Errors
+    /// If `setpriv` or `chrt` of util-linux is missing or refused.
     pub fn keep() -> io::Result<Awake> {
         Self::start().map_err(|error| {
             let why = "processors may sleep, so that rates and delays suffer; install util-linux (`setpriv`, `chrt`)";

@@ -76,7 +76,7 @@ fn unacknowledged(table: &str) -> u64 {
 /// The network behind the outer device.
 #[derive(Debug)]
 pub enum Beyond {
-    /// This machine's own network namespace.
+    /// This machine's network namespace.
     Machine {
         /// The rules that masquerade forwarded packets with this machine's address. Dropping this
         /// value removes them.

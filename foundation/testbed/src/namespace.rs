@@ -20,7 +20,8 @@ impl Namespace {
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // Even "no space" means a lack of rights: user.max_net_namespaces is then 0.
+            // Any failure here is a lack of rights: "no space" means that user.max_net_namespaces
+            // is 0.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;

@@ -15,7 +15,7 @@ const INSIDE: &str = "FAIRWIRE_PID_NAMESPACE";
 /// The folder for a run's scratch files: a tmpfs in the mount namespace.
 pub const SCRATCH: &str = "/run";
 
-/// This program, even if its file has been replaced.
+/// The path of this program's executable, valid even if the file has been replaced.
 pub const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Runs `body` in a new process namespace, and returns its exit code. Call this first in `main`,

@@ -1,9 +1,9 @@
 //! A host that accepts TCP connections to any address, for users without the rights to create a
-//! route. For each connection, this process opens a second one in its own network, and passes the
-//! data between the two.
+//! route. For each connection, this process opens a second connection in its network, and passes
+//! the data between the two.
 //!
-//! A connection whose data is incomplete is reset. It is never closed normally, even if this
-//! process is killed. The only datagrams that pass are DNS requests to the host's address.
+//! If a connection's data is incomplete, the connection is reset, even if this process is killed.
+//! The only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -24,7 +24,7 @@ use std::{io, thread};
 pub struct Relay {
     connections: TcpListener,
     names: UdpSocket,
-    /// The host's address, at which this machine answers.
+    /// The host's address. Connections to this address reach this machine's loopback address.
     address: Ipv4Addr,
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
@@ -139,8 +139,8 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
 }
 
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
-    // From now on, dropping `connection` resets it. `copy` undoes this after a normal end of the
-    // data.
+    // With a linger time of zero, dropping `connection` resets it. `copy` clears the linger time
+    // when the data ends normally.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
@@ -171,8 +171,8 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
 /// direction's flag.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
-    // The kernel reports a reset to one direction; the other sees a normal end, but no peer. Two
-    // normal ends also leave no peer, so `other_has` is checked first.
+    // The kernel reports a reset to one thread. The other thread reads a normal end, but its socket
+    // has no peer. Two normal ends also leave no peer, so `other_has` is checked first.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);

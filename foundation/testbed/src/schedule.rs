@@ -14,7 +14,7 @@ pub fn ran(task: &Path) -> Duration {
     number(task, 0)
 }
 
-/// The number with index `at` in `schedstat`. The first two are nanoseconds
+/// The number with index `at` in the thread's `schedstat`. Indices 0 and 1 are nanoseconds
 /// (Documentation/scheduler/sched-stats.rst).
 fn number(task: &Path, at: usize) -> Duration {
     let text = std::fs::read_to_string(task.join("schedstat")).unwrap_or_default();

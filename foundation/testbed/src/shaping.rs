@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
-    /// The later rates: the time, in nanoseconds after the start, and the rate from then on, in
+    /// Later changes of the rate: the time in nanoseconds after the start, and the new rate in
     /// bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
@@ -24,7 +24,7 @@ pub struct Shaping {
 pub const QUEUE: u32 = 0x10_0000;
 
 impl Shaping {
-    /// The `tc` lines that install HTB, with the discipline in it, at the interface `device`.
+    /// The `tc` lines that install HTB at the interface `device`, and the discipline inside HTB.
     pub fn lines(&self, device: &str) -> [String; 3] {
         let Shaping { rate_bps, overhead, discipline, .. } = self;
         let counted = match overhead {

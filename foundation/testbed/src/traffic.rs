@@ -100,8 +100,8 @@ pub enum Sends {
         /// The payload of each frame, bytes.
         payload: u32,
     },
-    /// Frames of 1000 bytes that are not plain IP: PPPoE sessions, three VLAN tags, LLC and SNAP,
-    /// ARP, and random EtherTypes, in turn.
+    /// Frames of 1000 bytes, in turn: PPPoE sessions, three VLAN tags, LLC and SNAP, ARP, and
+    /// random EtherTypes.
     Kinds {
         /// Frames per second.
         per_second: u64,
@@ -114,7 +114,7 @@ pub enum Sends {
 }
 
 impl Sends {
-    /// The congestion control; `None` without a connection.
+    /// The TCP congestion control; `None` if the flow does not use TCP.
     pub fn control(&self) -> Option<&str> {
         match self {
             Sends::Tcp(control) => Some(control),
@@ -124,10 +124,10 @@ impl Sends {
     }
 }
 
-/// Ethernet's overhead per frame, bytes, as in a gateway's default framing. A packet socket does
-/// not count it.
+/// The Ethernet overhead per frame in a gateway's default framing, bytes. A packet socket does not
+/// count this overhead.
 pub const FRAMING: u32 = 24;
-/// The minimum length of a frame on the link.
+/// The minimum length of a frame on the link, bytes, including [`FRAMING`].
 pub const SHORTEST: u32 = 84;
 /// The destination port of TCP.
 pub const TCP_PORT: u16 = 5000;

@@ -87,7 +87,8 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // A packet is counted in `link`, with 90 bytes of overhead, before its payload is read.
+    // `link` counts a packet on arrival, with 90 bytes of overhead. `payload` counts the packet
+    // later, when its data is read.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");

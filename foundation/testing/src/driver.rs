@@ -94,7 +94,8 @@ impl Signals for Ledger {
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
-        // A packet marked on departure is still in `held`: it leaves after the mark.
+        // A packet marked on departure is still in `held`, because the discipline marks it before
+        // returning it.
         let held = self.held.get_mut(&packet.frame);
         let held = held.unwrap_or_else(|| panic!("frame {} was marked after it had left", packet.frame));
         assert!(held.ecn.is_capable(), "frame {} was marked, but is not ECN-capable", packet.frame);

@@ -1,8 +1,8 @@
-//! Messages that users can cause.
+//! Tests the messages that users' mistakes cause.
 //!
 //! A folder has a file `AREA.toml` for each area. Each case in this file describes one mistake.
-//! `messages.txt` records what the program prints on stderr for each case; `FAIRWIRE_RENEW=1` in
-//! the environment renews it.
+//! `messages.txt` records what the program prints on stderr for each case. Set `FAIRWIRE_RENEW=1`
+//! in the environment to renew `messages.txt`.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -25,7 +25,7 @@ const REFUSED: i32 = 2;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Area {
-    /// The command line, unless a case has another.
+    /// The default command line of a case.
     command: String,
     file: String,
     files: BTreeMap<String, String>,
@@ -40,7 +40,7 @@ struct Case {
     name: String,
     command: Option<String>,
     set: Option<String>,
-    /// The file that `change`, `add` and `text` edit, if not the area's.
+    /// The file that `change`, `add` and `text` edit; by default, the area's file.
     file: Option<String>,
     /// Texts in the file, each with its replacement.
     #[serde(default)]
@@ -192,7 +192,7 @@ impl Case {
 
 struct Ran {
     text: String,
-    /// The fault if the exit code is not 2, or stdout is not empty.
+    /// The reason for failure: an exit code other than 2, or output on stdout.
     wrong: Option<String>,
 }
 
@@ -238,7 +238,7 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
 /// root.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
-        // Without root, removal fails, but the process has neither capability.
+        // Without root, the call fails, but the process then has neither capability.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }

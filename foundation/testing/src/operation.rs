@@ -27,10 +27,10 @@ pub enum Operation {
 pub struct Shape {
     /// The number of flows.
     pub flows: u64,
-    /// Nine in ten packets have a usual size: from 40 to this number of bytes on the wire.
+    /// The maximum usual size, bytes on the wire. Nine in ten packets are between 40 bytes and this
+    /// size.
     pub max_packet_bytes: u32,
-    /// Sizes at the ends of the possible range, for one packet in ten. If empty, all packets have
-    /// usual sizes.
+    /// The extreme sizes, which one packet in ten has. If empty, all packets have usual sizes.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -75,16 +75,16 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 0..=shape.max_operations)
 }
 
-/// A fixed sequence that offers packets at 1.5 times the rate of a 10 Mbit/s link. Pauses let
-/// averages and token buckets cover their ranges.
+/// A fixed sequence that offers packets at 1.5 times the rate of a 10 Mbit/s link. During pauses,
+/// averages fall and token buckets fill.
 ///
 /// The heaviest flow changes, and neither offers nor polls are periodic. So the longest queue is
 /// often neither the oldest nor the previously longest.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
-        // Flow 5 sends the last 30 of each thousand packets. At least a third of the others come
-        // from one flow, changed every 400 packets.
+        // Flow 5 sends the last 30 of each thousand packets. At least a third of the other packets
+        // come from a single flow, which is replaced by another every 400 packets.
         flow: match i {
             _ if i % 1000 >= 970 => 5,
             _ if is_picked(i, 0xf1) => i / 400 % 3,

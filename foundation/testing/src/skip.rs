@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Reports an untested feature and the reason, directly on stderr: the test runner hides the output
-/// of a passing test. `.ci/test` lists these lines in its summary.
+/// Reports an untested feature and the reason. Writes directly to stderr, because the test runner
+/// hides the output of a passing test. `.ci/test` lists these lines in its summary.
 ///
 /// # Panics
 /// With `CI=true`, because CI must test everything.

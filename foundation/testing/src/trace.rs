@@ -42,7 +42,7 @@ impl TraceHash {
 
     fn decision(&mut self, verdict: u64, packet: &Packet, cause: u64, now: Time) {
         for word in [verdict, u64::from(packet.frame), packet.ecn as u64, cause, now.ns()] {
-            // Mixed after each word, so the hash depends on order and position.
+            // Mixing after each word makes the hash depend on the order of the words.
             self.0 = mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word);
         }
     }

@@ -9,11 +9,11 @@ type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 const CLASS: u32 = 1;
 
-/// The capabilities that a discipline loses inside another: none if the outer discipline passes on
-/// all calls.
+/// The capabilities that a discipline loses inside another discipline. The list is empty if the
+/// outer discipline passes on all calls.
 ///
 /// `alone` always builds the same inner discipline. `wrap` puts it into an outer discipline, which
-/// must give the inner one all packets of class 1.
+/// must give the inner discipline all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
     let checks: [(&str, Holds<'_>); 7] = [
         ("reports", &|alone, inside| reports(alone) == reports(inside)),

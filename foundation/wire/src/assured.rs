@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_twelve_codepoints_are_those_of_the_rfc() {
-        // RFC 2597, section 6, prints these.
+        // The codepoints printed in RFC 2597, section 6.
         let printed = [10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38];
         let ours: Vec<u8> =
             (1..=4).flat_map(|class| (0..3).map(move |color| codepoint(class, color))).collect();

@@ -48,7 +48,7 @@ pub struct Tuple<Address> {
 }
 
 impl Headers {
-    /// The flow of `frame`, whose headers are these.
+    /// The flow of `frame`, which must have these headers.
     pub fn flow_key(&self, frame: &[u8]) -> FlowKey {
         self.network.and_then(|network| self.ip_key(frame, &network)).unwrap_or_else(|| self.other_key(frame))
     }
@@ -76,7 +76,7 @@ impl Headers {
     }
 }
 
-/// The part of a [`FlowKey`] that distinguishes flows.
+/// The fields of a [`FlowKey`] that distinguish flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// The entire key: one flow per conversation.
@@ -116,7 +116,7 @@ pub enum Number {
 
 /// Hashes keys with SipHash-1-3 under a secret key, so no sender can target another flow's hash.
 ///
-/// An equal secret key gives equal hashes on every machine.
+/// The same secret key gives the same hashes on every machine.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowHasher {
     sip: SipHasher13,
@@ -141,8 +141,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of a flow identified by a number. The first octet hashed differs from that of every
-    /// [`FlowKey`].
+    /// The hash of a flow identified by a number. The first hashed octet is one that no [`FlowKey`]
+    /// has.
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -155,7 +155,7 @@ impl FlowHasher {
     }
 
     /// The bytes to hash. They differ for different flows of one [`KeyKind`]: the first octet
-    /// identifies the form (IPv4, IPv6 or other), and every form has one length.
+    /// identifies the form (IPv4, IPv6 or other), and each form has a fixed length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
@@ -225,8 +225,8 @@ fn join(parts: &[&[u8]]) -> (Encoded, usize) {
 }
 
 impl fmt::Display for FlowKey {
-    /// `udp 10.0.0.1:4000 -> 10.0.0.2:53`, `icmp 10.0.0.1 -> 10.0.0.2`, `0806 02:00:00:00:00:01 ->
-    /// ff:ff:ff:ff:ff:ff`.
+    /// Writes, for example, `udp 10.0.0.1:4000 -> 10.0.0.2:53`, `icmp 10.0.0.1 -> 10.0.0.2`, or
+    /// `0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FlowKey::Ipv4(tuple) => tuple.fmt(f),

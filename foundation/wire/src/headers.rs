@@ -25,7 +25,7 @@ const UDP_LITE: u8 = 136;
 /// Bytes of an Ethernet header without a tag.
 pub const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
-/// 802.1Q, 802.1ad, and three EtherTypes of stacked tags before 802.1ad.
+/// The EtherTypes of VLAN tags: 802.1Q, 802.1ad, and three older ones for stacked tags.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The maximum number of VLAN tags. A frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
@@ -34,11 +34,11 @@ pub const MAX_VLAN_TAGS: u8 = 8;
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
-/// The PPPoE header (version and type, code, session, length) and the PPP protocol.
+/// Bytes of the PPPoE header and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
 /// The LLC header that announces SNAP, and the organisation 0. An EtherType follows (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
-/// LLC, SNAP and the EtherType.
+/// Bytes of LLC, SNAP and the EtherType.
 const SNAP_BYTES: usize = 8;
 /// The smallest EtherType. A smaller value is the length of an IEEE 802.3 frame (IEEE 802.3, clause
 /// 3.2.6).
@@ -140,7 +140,7 @@ pub enum Fragment {
 /// The fields of a transport header with ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// The start, in bytes from the start of the frame.
+    /// The start of the header, in bytes from the start of the frame.
     pub offset: usize,
     /// The ports.
     pub ports: Ports,

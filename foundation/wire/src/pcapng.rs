@@ -19,7 +19,7 @@ const TCP: usize = 20;
 const UDP: usize = 8;
 /// The maximum number of SACK blocks in a segment with a timestamp (RFC 2018, section 3).
 pub const MAX_BLOCKS: usize = 3;
-/// The most bytes captured from one frame.
+/// The maximum number of bytes captured from a frame.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -253,7 +253,7 @@ pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured
     });
 }
 
-/// Appends a frame seen at `at` on the interface with index `interface`.
+/// Appends a frame recorded at `at` on the interface with index `interface`.
 pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, comment: Option<&str>) {
     let frame = Frame { bytes: headers.bytes(), whole: headers.frame_bytes };
     captured(out, interface, at, frame, comment);

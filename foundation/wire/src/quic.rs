@@ -26,8 +26,8 @@ const SPIN: u8 = 0x20;
 const VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 
 impl QuicPacket {
-    /// The packet in `frame`, which has these `headers`. `None` if this is not a complete UDP
-    /// datagram, or certainly not QUIC of a known version.
+    /// The packet in `frame`, which has these `headers`. `None` if `frame` is not a complete UDP
+    /// datagram, or is certainly not QUIC of a known version.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<QuicPacket> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);

@@ -31,11 +31,12 @@ pub struct Stamps {
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const TIMESTAMPS: u8 = 8;
-/// Kind, length and both stamps.
+/// Bytes of the option: kind, length and two timestamps.
 const TIMESTAMPS_BYTES: u8 = 10;
 /// The header without options.
 const FIXED_BYTES: usize = 20;
-/// The usual form of the option, after two no-operations (RFC 7323, appendix A).
+/// The usual start of options with timestamps: two no-operations, then the option's kind and length
+/// (RFC 7323, appendix A).
 const USUAL: [u8; 4] = [NO_OPERATION, NO_OPERATION, TIMESTAMPS, TIMESTAMPS_BYTES];
 
 impl Segment {

@@ -44,7 +44,7 @@ pub struct VnetHeader {
 }
 
 impl VnetHeader {
-    /// A frame that needs no processing.
+    /// The header of a frame that needs no processing.
     pub const PLAIN: VnetHeader =
         VnetHeader { flags: 0, gso_type: GSO_NONE, hdr_len: 0, gso_size: 0, csum_start: 0, csum_offset: 0 };
 
@@ -72,7 +72,7 @@ impl VnetHeader {
         Some(())
     }
 
-    /// The header for the same frame after `octets` more octets are put in front of the frame.
+    /// The header after `octets` octets are prepended to the frame.
     #[must_use]
     pub fn after(self, octets: u16) -> VnetHeader {
         // Zero means unused.

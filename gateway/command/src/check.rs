@@ -46,7 +46,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
-    // A checked configuration can be built.
+    // A checked configuration can be built, so an error is a fault of this program.
     let plan = config.plan(&context).map_err(|error| Failure::Ours(error.to_string()))?;
     let datapath = fairwire_datapath::Datapath::new(plan);
     let resident = resident_bytes();

@@ -53,8 +53,8 @@ pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// A reload request, with files opened by `open`. With `keeps`, values that earlier requests set
-/// remain.
+/// A reload request, with files opened by `open`. With `keeps`, the values that earlier requests
+/// set remain.
 pub(crate) fn reload_with(
     config: &Path,
     keeps: bool,

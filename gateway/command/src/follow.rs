@@ -100,7 +100,7 @@ struct LeaseFile {
     path: PathBuf,
     seen: Option<FileStamp>,
     read: Option<FileStamp>,
-    /// True if the file changed and no server writes it.
+    /// True if the file has unread content, unchanged at the last check.
     is_new: bool,
     text: Option<String>,
     /// The reason why the current file cannot be read.
@@ -115,8 +115,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// True if the file has unread content, unchanged since the last check. A changing file may be
-    /// incomplete. A file that is briefly missing counts as unchanged.
+    /// Updates and returns `is_new`. A changing file may be incomplete, so its content must be
+    /// unchanged since the last check. A file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);

@@ -37,11 +37,11 @@ const MAX_BATCH: usize = 4096;
 /// datagrams wait in the kernel's buffer, where a datagram of a hundred bytes counts 768 bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
-/// The time in which refused changes are retried in smaller groups: a client waits only some
-/// seconds for an answer.
+/// The time for retrying refused changes in smaller groups. A client waits only a few seconds for
+/// an answer.
 const APART: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_ms(500);
-/// How long an answer is kept, for repetitions of its request.
+/// The time for which an answer is kept, for repetitions of its request.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
 /// The interval of log lines about discarded datagrams.
@@ -152,8 +152,8 @@ impl Server<'_> {
                 self.answer(&requests, &failed(failure, requests.len()));
             }
             Err(_) => {
-                // Accounting requests are checked before the edit, so a request for a change caused
-                // the refusal.
+                // Accounting requests are checked before the edit, so a change request caused the
+                // refusal.
                 let is_change = |received: &Received| matches!(received.1.purpose, Purpose::Change(_));
                 let (changes, others): (Vec<_>, Vec<_>) = requests.into_iter().partition(is_change);
                 self.put_halves(&others, clock::now());
@@ -163,12 +163,12 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// True if a change caused the refusal: the file without it is valid.
+    /// True if a change caused the refusal, because the file without the change is valid.
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
 
-    /// Bisects to find the refused requests. Requests not tried by `until` are refused untested.
+    /// Bisects to find the refused requests. Requests not tried by `until` are refused.
     fn put_halves(&mut self, requests: &[Received], until: Time) {
         match self.put(requests) {
             Ok(outcomes) => self.answer(requests, &outcomes),

@@ -32,7 +32,7 @@ pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
 fn configured(path: &Path) -> Result<Configured, Failure> {
     files_of(path).iter().skip(1).for_each(|sheet| fold(sheet));
     let config = Config::load(path)?;
-    // Absolute, because a reload may run in another working directory.
+    // The path must be absolute, because a reload may run in another working directory.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     Ok(Configured { config, path })
 }

@@ -41,7 +41,7 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<
     }
 }
 
-/// The subscriber file of a configuration. Other keys are not checked.
+/// The subscriber file of a configuration. Other keys of the configuration are not checked.
 pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     socket_of(&whom.config)?; // fails if it cannot be read
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
@@ -184,7 +184,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` to the journal, without the line's end.
+    /// Adds `line` to the journal, without a line end.
     fn record(&self, journal: &Journal, line: &str) -> io::Result<Draft<'_>> {
         let from = journal.length() as u64;
         let mut record = Draft { held: self, journal: None, from, is_kept: Cell::new(false) };

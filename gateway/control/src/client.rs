@@ -28,8 +28,8 @@ pub enum RequestError {
     },
 }
 
-/// The longest wait for an answer. A reload of 20 000 subscribers takes a large part of a second; a
-/// stuck gateway must not block its client.
+/// The longest wait for an answer, so that a stuck gateway does not block its client. A reload of
+/// 20 000 subscribers takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Sends `request` to the gateway at the socket `path`.

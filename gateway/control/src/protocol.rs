@@ -19,7 +19,7 @@ pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION")
 /// The maximum number of flows per direction in one answer: about 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
-/// The maximum number of lines that a status shows of one program's omissions.
+/// The maximum number of lines in which a status shows one program's omissions.
 pub const MAX_LEFT_OUT: usize = 10;
 
 /// A request to a gateway.
@@ -39,7 +39,7 @@ pub enum Request {
     },
     /// A snapshot at an interval, until the client disconnects.
     Watch {
-        /// Milliseconds between snapshots; at least the gateway's own interval.
+        /// Milliseconds between snapshots; at least the gateway's interval.
         every_ms: u32,
     },
     /// Read the configuration file again.
@@ -53,7 +53,7 @@ pub enum Request {
         /// not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
-        /// The named files, open, and perhaps a [`Record`](crate::record::Record).
+        /// The named files, open, and optionally a [`Record`](crate::record::Record).
         #[serde(skip)]
         handed: Handed,
     },
@@ -167,7 +167,7 @@ pub struct Wanted {
 /// The maximum number of rates in a request of at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
-/// A rate that holds from a time on. A packet in transmission continues at the new rate.
+/// A rate, and the time from which it holds. A packet in transmission continues at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
@@ -224,14 +224,14 @@ pub struct Reloaded {
     /// Waiting packets that were handed over.
     pub handed_over: u64,
     /// The number of `handed_over` packets sent before the new discipline's first packet. The new
-    /// discipline would have refused some.
+    /// discipline would have refused some packets.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,
     /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// The part of `paused_ms` in which the forwarding thread ran. In the remaining time, the
-    /// thread waited for a processor.
+    /// The milliseconds of `paused_ms` in which the forwarding thread ran. In the remaining time,
+    /// the thread waited for a processor.
     pub paused_cpu_ms: f64,
     /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?

@@ -19,7 +19,7 @@ pub struct Snapshot {
     /// The present fairness, as a sentence.
     #[serde(default)]
     pub fairness: String,
-    /// New configurations put in place.
+    /// The number of new configurations applied.
     pub reloads: u64,
     /// Events since the start, counted by type.
     #[serde(default)]
@@ -27,8 +27,8 @@ pub struct Snapshot {
     /// The latest events, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
-    /// One entry and its position per line: subscriber data left out while other data contradicts
-    /// it.
+    /// Subscriber data that is left out while other data contradicts it. Each line has one entry
+    /// and its position.
     #[serde(default)]
     pub left_out: Vec<String>,
     /// The direction from the outside to the inside, then the reverse.
@@ -97,8 +97,8 @@ pub struct EdgeClassSnapshot {
 pub struct ProcessSnapshot {
     /// Processor time of all threads, in seconds.
     pub cpu_s: f64,
-    /// The part of `cpu_s` used by forwarding threads, in seconds: the main thread, which uses at
-    /// most one processor, and threads that only send.
+    /// The seconds of `cpu_s` used by forwarding threads: the main thread, which uses at most one
+    /// processor, and threads that only send.
     pub forwarding_cpu_s: f64,
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -210,8 +210,8 @@ pub struct TotalsSnapshot {
 }
 
 impl TotalsSnapshot {
-    /// Counts arrived packets, and packets sent on, dropped, lost or inside. The two numbers should
-    /// be equal.
+    /// The number of arrived packets, and the number of packets sent on, dropped, lost or inside.
+    /// The two numbers should be equal.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
@@ -280,8 +280,8 @@ pub struct WayCounts {
     pub flows: Vec<FlowCounts>,
 }
 
-/// Counts of a flow since it got its own account. They restart after a silence in which another
-/// flow took over the account, and after a reload that redefines flows.
+/// Counts of a flow since the flow got an account. The counts restart after a silence in which
+/// another flow took over the account, and after a reload that redefines flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
     /// The flow's key or name, as in [`FlowSnapshot::flow`].

@@ -44,7 +44,7 @@ pub struct Account {
     pub flow: FlowHash,
     /// Latest arrival, in [`ticks`].
     seen: u32,
-    /// How many earlier flows had this slot. Their account numbers are invalid. The top bit is
+    /// The number of earlier flows in this slot, whose account numbers are invalid. The top bit is
     /// [`KNOWN`].
     uses: u32,
     /// The flow's traffic.
@@ -68,8 +68,9 @@ impl Account {
 /// flows without an account. A flood of forged senders thus takes only the slots of silent flows.
 /// The search is O(1), and all memory is allocated at construction.
 ///
-/// The account number of a packet inside the gateway includes how often the slot was reassigned. If
-/// the slot has been reassigned since, the packet is counted with the flows without an account.
+/// A packet's account number includes the number of times that the slot was reassigned. If the slot
+/// is reassigned while the packet is in the gateway, the packet is counted with the flows without
+/// an account.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
@@ -252,7 +253,7 @@ impl Accounts {
         place.map(|place| self.accounts[place].count).unwrap_or_default()
     }
 
-    /// All accounts, and each one's first packet.
+    /// All accounts, and the first packet of each.
     pub fn all(&self) -> (&[Account], &[FirstPacket]) {
         (&self.accounts, &self.opened)
     }

@@ -78,7 +78,7 @@ const MAX_BURST: Duration = Duration::from_secs(3600);
 pub struct Burst {
     /// The rate that the class never exceeds during the burst.
     pub rate: Rate,
-    /// How long the class may send at `rate` after a sufficient pause.
+    /// The time for which the class may send at `rate` after a sufficient pause.
     pub time: Duration,
 }
 
@@ -231,7 +231,7 @@ impl ClassBook {
         (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
-    /// Whether each class is suspended, by number; empty if none is.
+    /// A flag per class number, true for suspended classes; empty if no class is suspended.
     pub fn suspended(&self) -> SharedList<bool> {
         if self.suspended_count > 0 { self.suspended.clone() } else { SharedList::default() }
     }
@@ -280,8 +280,8 @@ impl ClassBook {
         Some(number)
     }
 
-    /// Makes a leaf's number vacant. Returns false for [`UNCLAIMED`], and for a number that no leaf
-    /// has.
+    /// Makes a leaf's number vacant. Returns false for [`UNCLAIMED`], and if no leaf has this
+    /// number.
     pub fn vacate(&mut self, number: u32) -> bool {
         if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
             return false;

@@ -14,7 +14,7 @@ pub struct Datapath {
     pub forward: Direction,
     /// The direction from the right port to the left.
     pub backward: Direction,
-    /// Round trips and retransmissions of both directions; forward is the download.
+    /// Round trips and retransmissions; the forward direction is the download.
     pub trips: Trips,
     echoes: Echoes,
 }
@@ -69,7 +69,7 @@ impl Datapath {
         Ok(arrived)
     }
 
-    /// Handles all events due before `now`, each at its own time, as if the caller had never been
+    /// Handles all events due before `now`, each at its due time, as if the caller had never been
     /// late.
     pub fn catch_up<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         while let Some(due) = self.next_wakeup().filter(|due| *due < now) {

@@ -6,7 +6,7 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
-/// How late a timer may wake a thread. In a virtual machine, the delay may be longer.
+/// The assumed maximum lateness of a timer. In a virtual machine, the delay may be longer.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
 /// A watcher's answer.
@@ -23,7 +23,7 @@ pub enum Next {
 ///
 /// The thread sleeps when nothing arrived, unless the next event is too near. While packets wait,
 /// the thread also sleeps for `coalesce`, or for less if a link would become idle. It then handles
-/// all arrivals and events of that time at once. The rate holds if the link's catch-up covers
+/// all arrivals and events of that time at once. The link keeps its rate if its catch-up covers
 /// `coalesce`.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
@@ -47,8 +47,8 @@ pub fn emulate<P: Port + AsFd>(
 }
 
 struct Pace {
-    /// How early the thread wakes before an event, if each event is handled at its own time;
-    /// otherwise zero.
+    /// The time before an event at which the thread wakes, if each event is handled at its own
+    /// time; otherwise zero.
     early: Duration,
     /// The minimum time between wake-ups while packets wait.
     coalesce: Duration,

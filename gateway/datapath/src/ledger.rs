@@ -12,7 +12,7 @@ pub enum Loss {
     TooLong,
     /// Every buffer of the gateway was in use.
     NoBuffer,
-    /// The outgoing interface is down, or its own queue is full.
+    /// The outgoing interface is down, or its queue is full.
     Refused,
     /// The packet is not IP, and exceeded the rate for bypassing the discipline.
     NotIp,
@@ -56,7 +56,7 @@ impl Loss {
     }
 }
 
-/// Totals of one direction since the start. A super-packet counts as its parts.
+/// Totals of one direction since the start. Each segment of a super-packet counts as a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames received; a super-packet counts once.

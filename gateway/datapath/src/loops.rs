@@ -3,9 +3,8 @@
 //!
 //! A switch connected to both interfaces floods broadcasts, and frames to unknown hosts, to both
 //! interfaces. The gateway forwards each copy, and the switch floods it again. The gateway
-//! remembers the hashes of the latest departed frames to groups (broadcasts, multicasts). Of the
-//! frames to single hosts, it remembers one per port and millisecond. Two observations prove a
-//! loop:
+//! remembers the hashes of the latest departed frames to groups (broadcasts, multicasts). It also
+//! remembers one frame to a single host per port and millisecond. Two observations prove a loop:
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
 //!   second. A reflector may cause isolated cases.
@@ -14,11 +13,13 @@
 //!
 //! A frame to a group is cut (not forwarded) only after a proof for this frame. Cutting ends
 //! [`CUT`] after the last proof. If a host repeats a broadcast, or its datagrams are reflected, no
-//! other host's frames are cut. For frames to one host, echoes prove the loop. While the loop
-//! lasts, every frame to one host is remembered, and two types of them are not forwarded:
+//! other host's frames are cut.
+//!
+//! For frames to single hosts, only the first observation proves a loop. While this loop lasts,
+//! every frame to a single host is remembered, and two types of these frames are cut:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
-//! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
+//! - A frame that arrives for the [`AGAIN`]th time, or more, within a tenth of a second.
 
 use fairwire_core::{Duration, Time};
 use std::hash::{BuildHasher, RandomState};

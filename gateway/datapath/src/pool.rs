@@ -43,7 +43,7 @@ pub struct FrameNote {
 /// The size of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolSize {
-    /// The most frames inside at a time.
+    /// The maximum number of frames inside.
     pub frames: u32,
     /// Bytes of the longest frame, Ethernet header included.
     pub frame_bytes: u32,

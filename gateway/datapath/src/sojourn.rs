@@ -1,5 +1,5 @@
-//! The waits of packets, since the start and during the last second. The last second has a small
-//! histogram for each tenth.
+//! The waits of packets, since the start and during the last second. For the last second, each
+//! tenth has a small histogram.
 
 use fairwire_core::{Duration, Time};
 
@@ -40,8 +40,8 @@ pub struct Histogram {
     pub sum_s: f64,
 }
 
-/// The waits of packets that left during the last second and since the start. 27 kB, all allocated
-/// at construction.
+/// The waits of packets that left during the last second and since the start. Takes 27 kB,
+/// allocated at construction.
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
@@ -131,7 +131,7 @@ impl Default for Sojourns {
     }
 }
 
-/// Waits since the start: counts by bucket, and the sum. 4.5 kB.
+/// Waits since the start: counts by bucket, and the sum. Takes 4.5 kB.
 #[derive(Clone, Debug)]
 pub struct Waits {
     counts: [u64; BUCKETS],
@@ -196,7 +196,7 @@ impl Slot {
     }
 }
 
-/// The bucket of a wait. Below twice [`PARTS`] ns, each wait has its own bucket. Above, each
+/// The bucket of a wait. Below twice [`PARTS`] ns, each wait has a separate bucket. Above, each
 /// doubling has [`PARTS`] buckets.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
@@ -279,7 +279,7 @@ mod tests {
         }
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
-        // Floats are summed, and one wait is 2^64 ns. Hence the tolerance.
+        // The tolerance covers rounding: floats are summed, and one wait is 2^64 ns.
         assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 

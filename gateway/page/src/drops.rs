@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// The maximum number of events of a direction read at once. If more occurred, the newest represent
-/// all.
+/// The maximum number of events of a direction read at once. If more occurred, the newest are
+/// weighted to represent all.
 const NAMED: usize = 256;
 const MINUTE: usize = 60;
-/// The maximum number of separate counts per second. Events beyond these counts are counted under
-/// the name `others`.
+/// The maximum number of separate counts per second. Further events are counted under the name
+/// `others`.
 const MAX_ROWS: usize = 256;
 
 /// The latest drops, and counts of the last minute.

@@ -156,7 +156,8 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer added before `is_reading` was cleared started no task, so one starts here.
+        // A viewer may have been added before `is_reading` was cleared. That viewer started no
+        // task, so this task starts one.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }

@@ -12,8 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const LOOK: Duration = Duration::from_millis(100);
-/// The thread's `nice` value; the maximum is 19. Other threads get the processor first, above all
-/// the forwarding thread.
+/// The thread's `nice` value. It lets the forwarding thread have the processor first.
 const NICE: i32 = 10;
 
 /// Starts a thread that writes measurements and events to the history of `watch`. At `stop`, the

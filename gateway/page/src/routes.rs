@@ -320,7 +320,8 @@ mod tests {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
-        // Class n has rate n % 97 and n % 13 drops. Class 0 falls shortest, with rate 0.
+        // Class n has rate n % 97 and n % 13 drops. Class 0 has rate 0, and thus the largest
+        // shortfall.
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");

@@ -30,8 +30,8 @@ struct Sites {
 /// Listens on the addresses in `config`, or takes the listeners among `handed` that have these
 /// addresses.
 ///
-/// Also opens the sources of this process's telemetry. Creates the history's folder for `user`, the
-/// user that the process will become.
+/// Also opens the sources of this process's telemetry, and creates the history's folder for `user`.
+/// The process will later run as this user.
 pub fn bind(
     config: &Config,
     user: Option<&User>,

@@ -115,7 +115,7 @@ struct Round {
     rate: f64,
     /// Processor time of the deciding thread per frame, ns.
     decides: f64,
-    /// The same for the sender threads.
+    /// Processor time of the sender threads per frame, ns.
     sends: f64,
     refused: f64,
     /// The sum of all threads' waits for a processor, as a fraction of the round.
@@ -123,7 +123,8 @@ struct Round {
 }
 
 impl Round {
-    /// The busier thread limits the rate if each thread has a processor.
+    /// Processor time per frame of the busier thread, ns. This thread limits the rate if each
+    /// thread has a processor.
     fn limit(&self) -> f64 {
         self.decides.max(self.sends)
     }
@@ -134,8 +135,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// `counted` returns the number of frames that left. If it returns `None`, arrivals at the gateway
-/// are counted instead.
+/// Measures one round. `counted` returns the number of frames that left. If it returns `None`,
+/// arrivals at the gateway are counted instead.
 fn round(
     bytes: usize,
     threads: usize,

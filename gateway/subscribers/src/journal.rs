@@ -1,7 +1,7 @@
 //! The journal next to the subscriber file. Each operation writes one line instead of the entire
 //! file.
 //!
-//! A line is a JSON list of [`Change`]s. It counts once its line end is written.
+//! A line is a JSON list of [`Change`]s. A line without a line end does not count.
 //!
 //! A subscriber's changes apply only if the subscriber's line in the file equals one of the states
 //! in the journal. Otherwise the file was edited later, and takes precedence.
@@ -38,8 +38,8 @@ pub struct Change {
 /// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// For each subscriber's name: the states, oldest first, and the number of the last journal
-    /// line about the subscriber.
+    /// For each subscriber's name: the subscriber's states, oldest first, and the number of the
+    /// last journal line about the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     names: Vec<String>,
     length: usize,

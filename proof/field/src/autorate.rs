@@ -2,7 +2,8 @@
 //! halves and recovers, or is constant. The gateway has a fixed rate, or uses `autorate`.
 //!
 //! The line is another gateway with a FIFO queue. The customers are at the outside of the
-//! [`World`](crate::world::World), so downloads of the gateway under test are uploads there.
+//! [`World`](crate::world::World). So the downloads of the gateway under test are uploads in the
+//! world.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -314,7 +315,7 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// How long pings sent from `from_s` to `to_s` waited, in ms: the median and the 95th percentile. A
+/// The waits of pings sent from `from_s` to `to_s`, in ms: the median and the 95th percentile. A
 /// wait excludes the path's delay.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");

@@ -142,7 +142,8 @@ impl Gateway {
     }
 
     /// Starts another process that takes over the link, and continues with that process. Returns
-    /// how long nothing was forwarded, in milliseconds, as the previous process measured.
+    /// the time in which nothing was forwarded, in milliseconds, as measured by the previous
+    /// process.
     pub fn take_over(&mut self) -> Fallible<f64> {
         let (program, arguments) = program()?;
         let log = self.log.with_extension(clock::now().ns().to_string());
@@ -200,8 +201,8 @@ impl Gateway {
         self.family().into_iter().map(processor_s).sum()
     }
 
-    /// How long the threads of the gateway and of its child processes were ready without a free
-    /// processor, seconds; 0 if the kernel does not report it.
+    /// The time for which the threads of the gateway and of its child processes were ready without
+    /// a free processor, seconds; 0 if the kernel does not report it.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()

@@ -38,7 +38,7 @@ pub struct Home {
     /// The types of sharing.
     #[serde(rename = "row")]
     pub rows: Vec<Method>,
-    /// The actions of the heavy host, the idle one first.
+    /// The actions of the heavy host. The idle action is first.
     #[serde(rename = "trouble")]
     pub troubles: Vec<Trouble>,
 }
@@ -130,7 +130,7 @@ pub struct Cell {
     pub own: Pings,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the machine starved the gateway of CPU time, if it did.
+    /// Evidence that the machine starved the gateway of CPU time, if any.
     pub starved: Option<String>,
 }
 

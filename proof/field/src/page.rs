@@ -1,8 +1,8 @@
 //! The cost and robustness of the gateway's page.
 //!
-//! The cost of viewers is measured as CPU time rather than throughput. A gateway's throughput
-//! differs by a tenth between two intervals of 2 s, so a loss of 1 % would not be visible. If the
-//! forwarding thread's work for viewers takes 1 % of a core, the maximum throughput falls by 1 %.
+//! The cost of viewers is measured as CPU time, since a gateway's throughput differs by a tenth
+//! between two intervals of 2 s. If the forwarding thread's work for viewers takes 1 % of a core,
+//! the maximum throughput falls by 1 %.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -88,12 +88,12 @@ const PAIRS: usize = 16;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time until a new stream is read at its final rate.
 const SETTLING: Duration = Duration::from_ms(200);
-/// Packets per second. Forwarding them takes a good part of a core.
+/// Packets per second. Forwarding them takes a large fraction of a core.
 const PACKETS: u64 = 20_000;
 /// Readings per second.
 const READINGS: f64 = 100.0;
-/// The fewest readings per second for a meaningful result. A busy machine skips readings, and the
-/// cost of the others is then scaled up to [`READINGS`] per second.
+/// The fewest readings per second for a meaningful result. A busy machine skips readings. The cost
+/// of the remaining readings is then scaled up to [`READINGS`] per second.
 const MIN_READINGS: f64 = 50.0;
 
 /// CPU use in an interval, as fractions of a core.
@@ -256,8 +256,8 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// Each time a thread opens this many connections, it sends one header byte over each open
-/// connection.
+/// Whenever a thread has opened this many further connections, it sends one header byte over each
+/// open connection.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;

@@ -102,16 +102,16 @@ impl Run {
         Ok(HostCounts { path: self.world.finish_path()?, ..seen })
     }
 
-    /// How the machine starved the gateway or the path of CPU time, if it did. `seen` is the result
-    /// of the run.
+    /// Evidence that the machine starved the gateway or the path of CPU time, if any. `seen` is the
+    /// result of the run.
     pub fn starved(&mut self, seen: &HostCounts) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
         Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
     }
 
-    /// How long the threads of the gateway and of the path were ready without a free processor
-    /// since the start, seconds.
+    /// The time for which the threads of the gateway and of the path were ready without a free
+    /// processor since the start, seconds.
     pub fn waited_s(&self, seen: &HostCounts) -> f64 {
         let gateway_s = self.gateway.as_ref().map_or(0.0, Gateway::waited_s) - self.waited_before_s;
         gateway_s + seen.path.waited_ns as f64 / 1e9
@@ -124,7 +124,7 @@ impl Run {
     }
 }
 
-/// The time spent in softirqs, where packets are forwarded, from `/proc/stat`.
+/// The time spent in softirqs, from `/proc/stat`.
 #[derive(Debug)]
 struct KernelTime {
     seconds: f64,

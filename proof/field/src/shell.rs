@@ -59,8 +59,8 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The bytes of a full TCP segment with timestamps: its payload, and its IP packet.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// Measured seconds. Each is counted separately, since senders leave part of the link idle while
-/// recovering from losses.
+/// The number of measured seconds. Senders leave the link partly idle while they recover from
+/// losses, so each second is counted separately.
 const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {
@@ -106,7 +106,7 @@ fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
     }
 }
 
-/// The command behind the link: prints its measurements.
+/// Runs the command behind the link, which prints its measurements.
 ///
 /// # Errors
 /// A kernel error, or invalid words.
@@ -129,8 +129,8 @@ fn echo() -> Fallible<()> {
         let mut answer = [0; 1500];
         loop {
             let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
-            // The answer has an IPv4 header without options, then type, code, checksum, identifier
-            // and number.
+            // The answer is an IPv4 header without options, then the ICMP type, code, checksum,
+            // identifier and number.
             if length >= 28 && answer[20] == 0 && answer[26..28] == number.to_be_bytes() {
                 break;
             }
@@ -141,7 +141,7 @@ fn echo() -> Fallible<()> {
     Ok(())
 }
 
-/// An echo request (RFC 792).
+/// An ICMP echo request (RFC 792).
 fn request(number: u16) -> [u8; 64] {
     let mut bytes = [0; 64];
     bytes[0] = 8;
@@ -152,7 +152,7 @@ fn request(number: u16) -> [u8; 64] {
     bytes
 }
 
-/// Several connections keep the link busy while one of them recovers from a loss.
+/// The number of connections. Several keep the link busy while one of them recovers from a loss.
 const CONNECTIONS: usize = 4;
 /// The time after which slow start and its overshoot are over.
 const SETTLING: Duration = Duration::from_secs(3);

@@ -19,7 +19,8 @@ const MBPS: u64 = 200;
 const RELOAD_S: u64 = 10;
 /// The permitted growth, KiB per minute: an occasional memory page.
 const MAX_SLOPE_KIB: f64 = 64.0;
-/// The initial share of a run that is not judged, while buffers are touched for the first time.
+/// The fraction of the samples that is skipped at the start of a run, while buffers are touched for
+/// the first time.
 const SETTLING: f64 = 0.1;
 
 /// The disciplines, used in turn. They need different amounts of memory, so each is compared only
@@ -84,7 +85,7 @@ fn run(minutes: f64, bar: &ProgressBar, happened: &mut Happened) -> Fallible<()>
     happened.check_conservation(run.gateway())
 }
 
-/// Judges the memory of a discipline. The `samples` are minutes and KiB.
+/// Judges the memory of a discipline. Each sample is a time in minutes and a size in KiB.
 fn judge(discipline: &str, samples: &mut Vec<(f64, f64)>, happened: &mut Happened) {
     samples.drain(..(samples.len() as f64 * SETTLING) as usize);
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };

@@ -20,19 +20,19 @@ use std::process::{Child, Command, Stdio};
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 const SILENT: u32 = 20_000;
-/// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave a part idle while it
+/// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave capacity idle while it
 /// repairs losses.
 const USED: f64 = 0.95;
-/// The largest permitted use of a plan, as a fraction. Only the content of the token bucket may
-/// exceed the ceiling. The permitted excess is 15 ms of traffic in the shortest measured interval,
+/// The largest permitted use of a plan, as a fraction. Traffic may exceed the ceiling only by the
+/// content of the token bucket. The 1 % here is 15 ms of traffic in the shortest measured interval,
 /// 1.5 s.
 const NOT_BEYOND: f64 = 1.01;
 /// The permitted range of the bytes that TCP gets beyond its ceiling, as a fraction of the burst.
-/// TCP's start and repairs may cost a tenth. Bytes are counted in slots of 100 ms. At the peak
-/// rate, each slot has a twentieth of the burst.
+/// TCP's start and repairs may cost a tenth of the burst. Bytes are counted in slots of 100 ms, and
+/// a slot at the peak rate holds a twentieth of the burst.
 const BURST_HAD: [f64; 2] = [0.9, 1.05];
 
-/// The cases selected by name.
+/// Runs the cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     type Act = fn(&mut Happened) -> Fallible<()>;
     let runs: [(&'static str, &'static str, Act); 4] = [
@@ -188,7 +188,7 @@ const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
 /// The start of the operations, seconds: by then, TCP has reached the rate of its plan.
 const BEGIN: f64 = 3.0;
-/// The interval of pings. They leave their subscriber's plan nearly idle, so a ping waits only
+/// The interval of pings. Pings leave their subscriber's plan nearly idle, so they wait only
 /// slightly longer than on the line.
 const PING: Duration = Duration::from_ms(20);
 
@@ -208,7 +208,7 @@ fn turnover(happened: &mut Happened) -> Fallible<()> {
         let (turn, name) = (number / 3, format!("t{}", number / 3));
         let [address, plan] =
             [format!("addresses=10.200.{}.{}", turn / 250, turn % 250), "download_ceiling=40 Mbit/s".into()];
-        // A removed subscriber was added 500 turns ago.
+        // The subscriber to remove was added 500 turns ago.
         let old = format!("t{}", turn.saturating_sub(500));
         let words = match number % 3 {
             0 => vec!["set", &file, &name, &address, "download_ceiling=20 Mbit/s"],

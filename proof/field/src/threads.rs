@@ -13,10 +13,9 @@ use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
 
-/// A rate above what a single processor can forward: the machine is the limit, and all threads
-/// work.
+/// A rate that a single processor cannot forward. The machine is the limit, and all threads work.
 const UNLIMITED_MBPS: u64 = 10_000;
-/// A rate below what a single processor can forward, so the discipline divides it.
+/// A rate that a single processor can forward, so the discipline divides it.
 const LIMITED_MBPS: u64 = 200;
 const SECONDS: u64 = 12;
 /// The unmeasured start.
@@ -30,7 +29,7 @@ const SENDER: &str = "sender";
 /// (`tcp_check_sack_reordering`, net/ipv4/tcp_input.c).
 const REORDERED: [&str; 3] = ["TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder"];
 
-/// The cases selected by name.
+/// Runs the cases selected by name.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, u32, u64); 4] = [
         ("threads-1-limited", 1, LIMITED_MBPS),

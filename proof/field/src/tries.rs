@@ -1,5 +1,5 @@
-//! Repeats tests of promises. On a machine with other work, chance or the machine may cause a miss.
-//! A defect misses every time.
+//! Repeats tests of promises. A test may miss its promise by chance, or because the machine is
+//! busy. A defect misses every time.
 
 use crate::finding::{Finding, Subject};
 
@@ -55,9 +55,10 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// Repeats a test until it passes, up to three times. `is_exact` means that the test uses no random
 /// numbers.
 ///
-/// If a packet is not accounted for, the test fails at once. If the gateway was starved, rate and
-/// delay do not count, and a test with other misses is repeated. Otherwise `is_exact` makes any
-/// miss fail at once, since only a defect explains it.
+/// A packet that is not accounted for fails the test at once. If the gateway was starved, misses of
+/// rate and delay do not count, and any other miss causes a repetition. If the gateway was not
+/// starved and `is_exact` is true, any miss fails the test at once, since only a defect explains
+/// it.
 ///
 /// # Errors
 /// The error of `hold`.

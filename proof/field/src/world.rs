@@ -61,7 +61,8 @@ impl Wiring {
     }
 }
 
-/// The three hosts. Each exists until this value is dropped and no process is left in the host.
+/// The three hosts. A host exists until this value is dropped and the host's last process has
+/// ended.
 #[derive(Debug)]
 pub struct World {
     /// The rest of the internet.
@@ -104,7 +105,7 @@ impl World {
     }
 
     /// Reconnects the gateway with the host that sends in direction `way`, after the interfaces
-    /// between them were removed. The network must have the default [`Wiring`], which has no path.
+    /// between them were removed. The network must have the default [`Wiring`].
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
         Ok(self.gateway.enter()?)
@@ -166,7 +167,7 @@ fn prepare(host: &Host, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Sets the addresses of `host`, and routes the other side's networks to the other host.
+/// Sets the addresses of `host`, and adds routes to the networks of the opposite host.
 fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     let other = if side == Way::Download { Way::Upload } else { Way::Download };
     host.set_ethernet_address(HOST.index, self::side(side).ethernet_address())?;
@@ -181,7 +182,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
         }
     };
     if wiring.is_router {
-        // With NAT, only the inside gets a route to the other side.
+        // With NAT, only the inside gets a route to the opposite network.
         let [own, router] = router_link(side);
         host.add_address(device, Address { ip: own, prefix_bits: 24 })?;
         if side == Way::Upload {
@@ -236,8 +237,8 @@ fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// The addresses on the wire between the router and the host that sends in direction `way`: the
-/// host's, and the router's.
+/// The addresses of the host that sends in direction `way`, and of the router, on the wire between
+/// them.
 fn router_link(way: Way) -> [IpAddr; 2] {
     let third = if way == Way::Download { 2 } else { 3 };
     [1, 254].map(|last| Ipv4Addr::new(192, 0, third, last).into())
@@ -277,8 +278,8 @@ pub fn server(number: u16, is_ipv6: bool) -> IpAddr {
     }
 }
 
-/// A flow in direction `way` from the start on, between outside host `number` and subscriber
-/// `number` of class 1.
+/// A flow in direction `way` between outside host `number` and subscriber `number` of class 1. The
+/// flow begins at time 0.
 pub fn flow(group: &str, sends: Sends, way: Way, number: u16, stop_ns: u64) -> Flow {
     let (outside, inside) = (server(number, false), subscriber(1, number, false));
     let (source, destination) = if way == Way::Download { (outside, inside) } else { (inside, outside) };

@@ -1,4 +1,4 @@
-//! Checks that any bytes get a flow and a class, and that our parser agrees with another one.
+//! Checks that any bytes get a flow and a class, and that our parser agrees with etherparse.
 #![no_main]
 
 #[path = "../classify.rs"]

@@ -147,9 +147,9 @@ impl Case {
         format!("sch_{}", self.kernel.qdisc.split_whitespace().next().unwrap_or_default())
     }
 
-    /// The longest lost time for which the kernel's shaper compensates. The least burst that `tc`
-    /// accepts for HTB is one byte, which takes 1 us at this rate. The kernel counts it as 15 ticks
-    /// of 64 ns.
+    /// The longest lost time for which the kernel's shaper compensates. The smallest burst that
+    /// `tc` accepts for HTB is one byte, which takes 1 us at this rate. The kernel rounds this down
+    /// to 15 ticks of 64 ns.
     pub fn credit(&self) -> Duration {
         if self.kernel.shapes_itself { Duration::ZERO } else { Duration::from_ns(960) }
     }

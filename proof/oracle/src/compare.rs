@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Packets with another fate (sent, marked, dropped) than in the kernel, in percent of the
+    /// Packets whose fate (sent, marked or dropped) differs from the kernel's, in percent of the
     /// arrivals. The kernel's value is 0.
     Decisions,
     /// Packets dropped, in percent of the arrivals.
@@ -19,7 +19,7 @@ pub enum Figure {
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
     /// A flow's share of the bytes sent, in percent. The flow is the one whose share differs most
-    /// between the two sides, relative to the tolerance if there is one.
+    /// between the kernel and us. The difference is relative to the tolerance if there is one.
     Share,
     /// The mean difference in departure time, in milliseconds, of the packets that both disciplines
     /// sent. The kernel's value is 0.
@@ -72,8 +72,8 @@ pub struct Tolerance {
     pub figure: Figure,
     /// The permitted difference, in the displayed unit.
     pub allowed: f64,
-    /// For random decisions, this number of standard errors is added to the tolerance. The error is
-    /// that of the mean difference over the runs.
+    /// The number of standard errors added to the tolerance, for random decisions. The standard
+    /// error is that of the mean difference over the runs.
     pub deviations: f64,
     /// The reason for the tolerance.
     pub because: String,
@@ -154,8 +154,8 @@ fn row_of(
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
     let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
     let allowed = tolerance.map(|tolerance| {
-        // The differences are paired. In a run, both disciplines have the same traffic, so
-        // differences between runs cancel.
+        // The differences are paired. In each run, both disciplines have the same traffic, so
+        // variation between runs cancels.
         let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
         tolerance.allowed + tolerance.deviations * standard_error(&differences)
     });
@@ -218,7 +218,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// The first run takes the kernel's place.
+    /// Two runs of our discipline `name`. The first run represents the kernel's.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

@@ -1,4 +1,4 @@
-//! The guest's side of the oracle: it sends traces into the kernel's discipline, and records the
+//! The oracle within the guest. It sends traces through the kernel's discipline, and records the
 //! departures.
 
 use crate::frame;
@@ -34,7 +34,7 @@ const PAUSE_NS: u64 = 1_000_000_000;
 /// seconds.
 const DRAIN_NS: u64 = 5_000_000_000;
 
-/// Runs the guest's side of the oracle.
+/// Runs the work of the oracle in the guest.
 #[derive(Debug, Default)]
 pub struct Oracle {
     has_link: bool,

@@ -69,7 +69,7 @@ impl Outcome {
         pairs.filter_map(|(fate, came)| Some((fate.left_ns()? - came) as f64 / 1e6)).collect()
     }
 
-    /// The share of `flow`, or of all flows, in the bytes that left.
+    /// The fraction of the departed bytes that belong to `flow`, or to any flow if `None`.
     pub fn share(&self, arrivals: &[Arrival], flow: Option<usize>) -> f64 {
         let sent = |wanted: Option<usize>| -> u64 {
             let pairs = self.fates.iter().zip(arrivals);

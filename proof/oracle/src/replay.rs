@@ -1,4 +1,4 @@
-//! Our side of the comparison: the same arrivals pass through our discipline, in front of a shaper
+//! Our half of the comparison. The same arrivals pass through our discipline, in front of a shaper
 //! like the kernel's.
 
 use crate::case::RATE;

@@ -23,8 +23,7 @@ pub struct Finding {
     pub verdict: Option<Verdict>,
     /// The reason, if our discipline was not run.
     pub missing: Option<String>,
-    /// In the first run, the index of the first packet whose fate differs from the kernel's, if
-    /// any.
+    /// The index of the first packet in the first run whose fate differs from the kernel's, if any.
     pub first_apart: Option<usize>,
     /// The figures; empty if our discipline was not run.
     pub rows: Vec<ComparedFigure>,

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// The end of a controller axis's key.
+/// The suffix of the key of a controller axis.
 const CONTROL: &str = ".control";
 
 /// One cell: a sender over a wire.
@@ -93,7 +93,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`: the text itself, or the key of a table.
+/// The name in `text`, which is the text itself, or the first key of an inline table.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }

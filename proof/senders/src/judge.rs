@@ -13,8 +13,8 @@ use std::path::Path;
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
 /// The fraction of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// The tolerance of a controller's mean ratio around 1. The mean ratio is the geometric mean, over
-/// the controller's cells, of our goodput divided by the kernel's.
+/// The largest distance of a controller's mean ratio from 1. The mean ratio is the geometric mean,
+/// over the controller's cells, of our goodput divided by the kernel's.
 pub const BIAS: f64 = 0.03;
 const MAX_BYTES: u64 = 1 << 20;
 

@@ -4,7 +4,7 @@ use crate::judge::{ALLOWED, ComparedCell};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
 use fairwire_figures::{Figure, Setting};
 
-/// The marks of a fault take up this fraction of the fault's width on the axis.
+/// The fraction of a fault's width on the axis that its marks take up.
 const WIDTH: f64 = 0.6;
 
 /// Draws one panel per plan: faults side by side, one colour per controller, one mark per cell.

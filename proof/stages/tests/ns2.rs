@@ -214,7 +214,7 @@ fn a_stopped_or_killed_run_ends_at_once_and_leaves_no_process() {
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// Set in the second process, which runs the long contest until killed.
+/// The environment variable that makes a second process run the long contest until it is killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]

@@ -63,7 +63,7 @@ pub(crate) struct How {
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
     pub(crate) measures: Vec<String>,
-    /// `None` for simulated runs, whose results name no stage.
+    /// The stage. `None` for simulated runs, whose results name no stage.
     pub(crate) on: Option<On>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn while_looking<T: Send>(
                 let note = |fraction: f64| {
                     done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // positive floats are ordered like their bits
                 };
-                // The receiver exists until the outcome is sent.
+                // This send cannot fail, since the receiver exists until the outcome is sent.
                 let _ = sender.send(work(&note, stop));
             });
             let mut failed = None;

@@ -86,8 +86,7 @@ impl Observer for Recorder {
 /// A run of a scenario's first discipline under one seed, in steps of simulated time.
 ///
 /// `step`: seconds. Between two steps, `set` changes the scenario, and objects of Python classes
-/// may be changed. Without such changes the run is that of `Scenario.run`: the same seed gives the
-/// same run.
+/// may be changed. Without such changes, the run equals that of `Scenario.run` with the same seed.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Episode {
     going: Mutex<Going>,
@@ -160,15 +159,16 @@ impl Episode {
         self.seen().now
     }
 
-    /// Each queued link: name, rate in bit/s, queued packets and bytes. Then, for the most recent
-    /// step: the packets that left, their mean wait in seconds, and the packets dropped and marked.
+    /// One entry per queued link: its name, its rate in bit/s, and its queued packets and bytes.
+    /// For the most recent step, it also has the packets that left, their mean wait in seconds, and
+    /// the packets dropped and marked.
     #[getter]
     fn links(&self) -> Vec<Link> {
         self.seen().links.clone()
     }
 
-    /// Each flow: its name. Then, for the most recent step: the bytes that left its last link, the
-    /// bytes that arrived in order, and its packets dropped and marked.
+    /// One entry per flow, with its name. For the most recent step, it also has the bytes that left
+    /// the flow's last link, the bytes that arrived in order, and the packets dropped and marked.
     #[getter]
     fn flows(&self) -> Vec<Flow> {
         self.seen().flows.clone()

@@ -77,7 +77,7 @@ fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, Py
 }
 
 /// `text` without the catalogue entries for classes, since users pass the class itself. These
-/// entries are registered last, so they end a list.
+/// entries are registered last, so they are last in a list.
 fn public(text: &str) -> String {
     let mut text = text.to_owned();
     for ending in [", `python` or `python-queue`", " or `python-controller`"] {

@@ -43,7 +43,8 @@ pub(crate) fn max_min(demands: Vec<f64>, capacity: f64, weights: Option<Vec<f64>
     Ok(fairwire_metrics::max_min::max_min(&claims.collect::<Vec<_>>(), capacity))
 }
 
-/// Jain's index of `rates`: from 1/n (one flow takes all) to 1 (all are equal); 1 without rates.
+/// Jain's index of `rates`. It ranges from 1/n, if one flow takes all, to 1, if all are equal. It
+/// is 1 without rates.
 ///
 /// Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
 #[pyfunction]

@@ -21,8 +21,8 @@ use std::time::SystemTime;
 
 /// The figures and tables of papers on fair sharing, which `run` reproduces.
 ///
-/// `cache`: True to keep finished runs and use earlier ones. Runs are stored with those of the
-/// command `fairwire reproduce`.
+/// `cache`: True keeps finished runs and reuses them. Runs are stored with those of the command
+/// `fairwire reproduce`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Reproduction {
     studies: Vec<Study>,
@@ -87,7 +87,7 @@ impl Listed {
 struct Value<'a> {
     /// The measure.
     measure: &'a str,
-    /// The unit; empty for a plain number.
+    /// The unit; empty if the number has none.
     unit: &'a str,
     /// The discipline, or the name of the series in the exhibit.
     discipline: &'a str,
@@ -119,11 +119,11 @@ struct Value<'a> {
 struct ClaimRow<'a> {
     /// Its name.
     name: &'a str,
-    /// The claim in plain words.
+    /// The claim in words.
     says: &'a str,
     /// The verdict: `holds`, `unclear`, `does not hold` or `not testable as printed`.
     verdict: &'static str,
-    /// The measurement, with its interval; or the reason why the claim cannot be tested.
+    /// The measurement with its interval, or the reason why the claim cannot be tested.
     detail: &'a str,
     /// The check, in words and numbers.
     check: &'a str,

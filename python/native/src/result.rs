@@ -80,7 +80,7 @@ impl Result {
             .ok_or_else(|| PyValueError::new_err(format!("{what}; allowed: after `run(…, {keyword})`")))
     }
 
-    /// A table with one row per record of each run. No two rows agree in all of `keys`.
+    /// A table with one row per record of each run. The values of `keys` identify a row.
     fn table<'a, R, I>(&'a self, keys: &[&str], records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
     where
         R: Serialize + JsonSchema + 'a,
@@ -163,7 +163,7 @@ impl Result {
         Table::of_runs(records::table(rows), &["discipline", "measure"], stages)
     }
 
-    /// One row per run and measure of the summary: the values that the summary averages.
+    /// One row per run and measure, with the values that the summary averages.
     #[getter]
     fn measures(&self) -> PyResult<Table> {
         let summaries = &self.report.summary;

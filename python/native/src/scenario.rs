@@ -288,23 +288,23 @@ impl Scenario {
     /// that receives the fraction done, from 0 to 1. The results do not depend on `jobs`.
     ///
     /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of this
-    /// time, for `result.series`; with `flows=True` also each flow, with its congestion window.
-    /// `delays=True` counts waiting times of packets at each link, for `result.delays`;
+    /// time, for `result.series`. With `flows=True`, each flow is sampled too, with its congestion
+    /// window. `delays=True` counts waiting times of packets at each link, for `result.delays`.
     /// `one_way=True` counts packets' times from source to receiver, for `result.one_way`.
-    /// `transfers=True` records each transfer, for `result.completed`, and `packets=True` each
-    /// packet, for `result.packets`. None of these changes a result. `measures`: names of
+    /// `transfers=True` records each transfer, for `result.completed`. `packets=True` records each
+    /// packet, for `result.packets`. None of these options changes a result. `measures`: names of
     /// additional measures for the summary, such as "transfer_slowdown_p99.web".
     ///
     /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator. `lab`
     /// is this kernel's TCP and UDP between network namespaces, through the same compiled
-    /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` runs in real
-    /// time. Each table then has a column `stage`. `result.agreement` compares the other stages
-    /// with the first, and `result.verdicts` judges the comparison. A stage that cannot run the
-    /// scenario, or cannot run on this machine, raises StageError.
+    /// discipline. `lab` needs Linux, and root or a kernel that lets users make namespaces. `lab`
+    /// runs in real time. Each table then has a column `stage`. `result.agreement` compares the
+    /// other stages with the first, and `result.verdicts` judges the comparison. A stage that
+    /// cannot run the scenario, or cannot run on this machine, raises StageError.
     ///
-    /// Recording more than some 2 GB is refused, with a suggestion, unless `yes` is True.
+    /// A recording of more than about 2 GB is refused, with a suggestion, unless `yes` is True.
     ///
-    /// Other Python threads run meanwhile. Ctrl-C stops the call within 100 ms and raises
+    /// Other Python threads run during the call. Ctrl-C stops the call within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
         disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,

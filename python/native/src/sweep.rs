@@ -217,7 +217,7 @@ impl SweepPlan {
     }
 
     /// Divides the missing runs into at most `max` shards. A shard lasts about `seconds`, or longer
-    /// if `max` such shards are too few.
+    /// if `max` shards of this length would not cover all runs.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())

@@ -30,8 +30,9 @@ const UNIT: &str = "unit";
 /// A table of results.
 ///
 /// It exports Arrow's C stream, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB
-/// accept it without a copy: numbers as they are, and texts as dictionaries, which store each text
-/// once. `description(column)` describes a column with its unit. It can be pickled.
+/// accept it without a copy. Numbers are exported unchanged. Texts are exported as dictionaries,
+/// which store each text once. `description(column)` describes a column with its unit. A table can
+/// be pickled.
 #[pyclass(frozen, module = "fairwire")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Table {
@@ -40,7 +41,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table of these columns; no two rows agree in all of `keys`.
+    /// A table of these columns. The values of `keys` identify a row.
     pub(crate) fn new(table: columns::Table, keys: &[&str]) -> PyResult<Self> {
         Table::with_units(table, keys, &BTreeMap::new())
     }
@@ -232,8 +233,8 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The names of the columns that identify a row: no two rows agree in all of them. They are the
-    /// dimensions of `to_xarray()`. Empty if only a row's number identifies it.
+    /// The names of the columns whose values identify a row. They are the dimensions of
+    /// `to_xarray()`. Empty if only the row's number identifies it.
     #[getter]
     fn keys(&self) -> Vec<String> {
         self.keys.clone()
@@ -244,8 +245,8 @@ impl Table {
         self.metadata(column, DESCRIPTION)
     }
 
-    /// The unit of a column with an axis's numbers, such as "packets", if the plan gives one. Empty
-    /// for other columns, whose names or descriptions state the unit.
+    /// The unit of a column with an axis's numbers, such as "packets". Empty if the plan gives no
+    /// unit, and for other columns, whose names or descriptions state the unit.
     fn unit(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
         self.metadata(column, UNIT)
     }

@@ -73,8 +73,8 @@ impl Watching {
         })
     }
 
-    /// Checks the recordings: only the stage `sim` can record anything but samples. Returns a note
-    /// if other stages in `on` lack some recordings.
+    /// Checks the recordings. Only the stage `sim` can record more than samples. Returns a note if
+    /// other stages in `on` lack some recordings.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [

@@ -26,8 +26,8 @@ pub(crate) fn open(title: &str) -> String {
     )
 }
 
-/// Adds a search among the page's `items`, and filters for them. Both are hidden until the script
-/// shows them, because they do not work without it.
+/// Adds a search among the page's `items`, and filters for them. Both need the script, so they are
+/// hidden until it shows them.
 pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
     *out += &format!(
         "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\

@@ -1,10 +1,11 @@
-//! The simulator's allocator: the system's for small pieces, and huge pages for large ones.
+//! The simulator's allocator. It uses the system's allocator for small pieces, and huge pages for
+//! large ones.
 //!
 //! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
 //! these accesses also miss the TLB, and the kernel clears each page separately.
 //!
-//! Large pieces come directly from the kernel. When one grows, the kernel remaps its pages: no data
-//! is copied, and nothing is cleared twice.
+//! Large pieces come directly from the kernel. When a large piece grows, the kernel remaps its
+//! pages. So no data is copied, and nothing is cleared twice.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -23,9 +24,9 @@ fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-// SAFETY: only the layout decides whether a piece is `System`'s or the kernel's, so a piece is
-// freed by its allocator. The kernel's pieces start at multiples of `HUGE`, which every accepted
-// alignment divides, and are initially zero.
+// SAFETY: only the layout decides whether a piece is `System`'s or the kernel's, so each piece is
+// freed by its allocator. The kernel's pieces are initially zero and start at multiples of `HUGE`.
+// Every accepted alignment divides `HUGE`.
 unsafe impl GlobalAlloc for HugePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

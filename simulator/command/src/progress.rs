@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
-/// The columns beside the message, for a bar of ten letters, `100 %`, and the times.
+/// The columns next to the message. They hold a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
 /// The total time is estimated only after this fraction of the work and this elapsed time.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The part of a command that a bar shows. `from` and `to` are the fractions of the command that
-/// are done at the start and the end of this part. `begun` is the start of the command.
+/// The part of a command that a bar shows. It starts when the fraction `from` of the command is
+/// done, and ends when the fraction `to` is done. `begun` is the start of the command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -53,7 +53,7 @@ pub(crate) enum Progress {
 
 impl Progress {
     /// Starts to show the progress of `what`, which is the fraction `part` of the command. Without
-    /// a terminal, prints one line, and later `lines` more.
+    /// a terminal, prints one line now, and up to `lines` more later.
     pub(crate) fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet

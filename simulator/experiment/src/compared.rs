@@ -23,8 +23,8 @@ const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
 /// The agreement of each stage with `against` under each discipline, by the tolerances of
-/// `scenario` or else the defaults. Omits measures that cannot differ: the fraction if there is
-/// only one group, and all measures if both stages delivered nothing.
+/// `scenario` or else the defaults. Measures that cannot differ are omitted. The fraction cannot
+/// differ if there is only one group. No measure can differ if both stages delivered nothing.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let delivers = |run: &&RunRecord| run.flows.iter().any(|flow| flow.throughput_bps > 0.0);

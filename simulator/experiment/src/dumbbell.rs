@@ -259,7 +259,8 @@ pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
 }
 
 impl Dumbbell {
-    /// This dumbbell with the given congestion control, named as in the kernel, for every TCP flow.
+    /// This dumbbell with the congestion control `control` for every TCP flow. The control is named
+    /// as in the kernel.
     #[must_use]
     pub(crate) fn with_congestion_control(mut self, control: &str) -> Self {
         for sender in &mut self.senders {

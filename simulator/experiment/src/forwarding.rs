@@ -10,8 +10,8 @@ use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 
 pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
-/// Frames in addition to those of the buffer. A discipline may have a separate buffer, such as
-/// FQ-CoDel's buffer of 10240 packets.
+/// The frames in addition to those of the buffer. A discipline may have a separate buffer, such as
+/// FQ-CoDel's 10240 packets.
 const SPARE_FRAMES: f64 = 16_384.0;
 
 /// A classifier that counts only the bytes of IP packets, as the simulator does.
@@ -21,8 +21,8 @@ pub(crate) fn classifier() -> Classifier {
 
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
-    // At most a million frames, because an extreme scenario could take all memory. Further frames
-    // count as lost.
+    // An extreme scenario could take all memory, so there are at most a million frames. Further
+    // frames count as lost.
     let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
     PoolSize { frames, frame_bytes }
 }

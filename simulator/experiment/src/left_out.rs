@@ -43,7 +43,7 @@ pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     found
 }
 
-/// Measures on which a stage should agree, and that are not judged under any discipline.
+/// Measures on which a stage should agree, but that are judged under no discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unjudged<'a> {
     /// The stage.
@@ -64,7 +64,7 @@ pub enum Because<'a> {
     NotMeasured,
 }
 
-/// The `[[agree]]` tables of `scenario` that a stage in `report` judged under none of the tables'
+/// The `[[agree]]` tables of `scenario` that a stage in `report` judged under none of their
 /// disciplines. Either these disciplines were `left_out`, or the measure is missing.
 ///
 /// Excludes tables whose disciplines were left out only because this machine lacks something.

@@ -12,15 +12,15 @@ use std::sync::{Mutex, PoisonError};
 
 /// Follows the runs of a scenario on a stage. Each concurrent run has its own thread.
 pub trait WatchRuns: Sync {
-    /// Called when a run starts, on the run's thread. `which` is as in the simulator, so a run has
-    /// the same index on all stages.
+    /// Called when a run starts, on the run's thread. A run has the same index in `which` on all
+    /// stages.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Called several times a second with the fraction of all runs that is done.
     fn reached(&self, fraction: f64);
 
-    /// The observers of runs in the simulator, used instead of [`begins`](Self::begins). They
-    /// observe each packet. They may also provide the records of known runs, which are skipped.
+    /// The observers of runs in the simulator, which are used instead of [`begins`](Self::begins).
+    /// They observe each packet. A run whose record they provide is skipped.
     fn observers(&self) -> &dyn Observers {
         &Unobserved
     }
@@ -102,7 +102,7 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
         }
     }
 
-    /// The run at this index; `None` if it was stopped.
+    /// Runs the run at this index; `None` if it was stopped.
     fn one(&self, place: usize) -> Result<Option<RunRecord>, Failed> {
         let (discipline, at) = self.all[place];
         let plan = Plan { scenario: self.scenario, discipline };

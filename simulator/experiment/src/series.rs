@@ -1,5 +1,5 @@
-//! Time series of stages with real senders: the same rows as in the simulator, and the state of the
-//! kernel's TCP.
+//! Time series of stages with real senders: rows as in the simulator, and the state of the kernel's
+//! TCP.
 
 use crate::contest::by_flow;
 use crate::dumbbell::Sender;
@@ -92,7 +92,7 @@ impl Rhythm {
 /// The maximum number of samples, all of which stay in memory until the end of the run.
 const MAX_SAMPLES: f64 = 2e6;
 
-/// Checks the number of samples of a run's flows.
+/// Checks the number of samples.
 ///
 /// # Errors
 /// If there are too many.
@@ -109,7 +109,7 @@ pub fn check(every: Option<Duration>, flows: usize, duration: Duration) -> Resul
     ))
 }
 
-/// The data of a run that its series show.
+/// The data for the time series of a run.
 pub struct Series<'a> {
     /// The link's name.
     pub link: &'a str,

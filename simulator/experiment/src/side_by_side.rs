@@ -33,12 +33,12 @@ pub struct SideBySide {
 pub type RunOn<'a> = dyn FnMut(&dyn Stage, &[usize], usize) -> Result<Vec<RunRecord>, Failed> + 'a;
 
 impl<'a> Stages<'a> {
-    /// The names of the stages in results; none if results do not name them.
+    /// The names of the stages in results. There are none if `are_named` is false.
     pub fn names(self) -> impl Iterator<Item = &'static str> + 'a {
         self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
     }
 
-    /// The name of `stage` in results; empty if results do not name stages.
+    /// The name of `stage` in results, which is empty if `are_named` is false.
     pub fn name_of(self, stage: &dyn Stage) -> &'static str {
         if self.are_named { stage.name() } else { "" }
     }

@@ -27,8 +27,8 @@ impl Stage for Sim {
         Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Runs the plan without samples. For samples, packet records and other records,
-    /// [`Stage::run_all`] uses the simulator's own observers.
+    /// Runs the plan without samples. [`Stage::run_all`] provides samples and records through the
+    /// simulator's own observers.
     fn run(
         &self,
         plan: &Plan<'_>,

@@ -17,8 +17,8 @@ pub trait Stage: Sync {
         self.about().name
     }
 
-    /// Checks that the stage can run this plan, on this machine and now. Anything started for the
-    /// check has ended when this returns.
+    /// Checks that the stage can run this plan now on this machine. Anything started for the check
+    /// has ended when this function returns.
     ///
     /// # Errors
     /// The feature of the plan that the stage cannot run, or what this machine lacks.
@@ -75,14 +75,14 @@ pub struct About {
 pub enum Clock {
     /// The clock of this machine. A run needs the entire machine.
     Machine,
-    /// A virtual clock, for real packets. Runs can be concurrent, with the same results as
-    /// sequential runs; each keeps about one core busy.
+    /// A virtual clock, for real packets. Concurrent runs have the same results as sequential runs.
+    /// Each run keeps about one core busy.
     Virtual,
-    /// A virtual clock, for simulated packets. Runs can also be concurrent.
+    /// A virtual clock, for simulated packets. Runs can be concurrent.
     Simulated,
 }
 
-/// Why a stage cannot run a plan.
+/// The reason why a stage cannot run a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given}; allowed: {allowed}")]
 pub struct CannotRun {
@@ -90,7 +90,7 @@ pub struct CannotRun {
     pub given: String,
     /// The plans that the stage can run, or a remedy for what the machine lacks.
     pub allowed: String,
-    /// True if only this machine is at fault: another may run the plan.
+    /// True if another machine may run the plan.
     pub is_machines: bool,
 }
 
@@ -125,8 +125,7 @@ impl From<RunError> for Failed {
 }
 
 impl Failed {
-    /// The reason why a checked plan cannot run. A failure of the machine also becomes such a
-    /// reason.
+    /// The reason why a checked plan cannot run. This also covers failures of the machine.
     pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,

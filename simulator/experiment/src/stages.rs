@@ -6,8 +6,8 @@ use crate::stage::{CannotRun, Stage};
 use fairwire_core::spelling;
 use std::sync::OnceLock;
 
-/// The stages of the program `fairwire-proof`. Every program accepts a scenario that names these
-/// stages.
+/// The stages that only the program `fairwire-proof` has. Every program accepts a scenario that
+/// names these stages.
 pub const ELSEWHERE: &[&str] = &["gateway", "linux", "kernel", "ns2"];
 
 static OFFERED: OnceLock<&'static [&'static dyn Stage]> = OnceLock::new();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A link over an interval.
+/// The state of a link over an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkView {
     /// The link's name: a discipline, or a direction.
@@ -15,16 +15,16 @@ pub struct LinkView {
     pub backlog_packets: u64,
     /// Bytes in the queue at the end.
     pub backlog_bytes: u64,
-    /// The median wait before transmission, in seconds. It covers the packets that left in the
-    /// interval or, on a real link, in the last second.
+    /// The median wait before transmission, in seconds, of packets that left in the interval or, on
+    /// a real link, in the last second.
     pub wait_p50_s: f64,
-    /// The 99th percentile of the same waits, in seconds.
+    /// The 99th percentile of these waits, in seconds.
     pub wait_p99_s: f64,
     /// Packets that the link's queue dropped, since the start.
     pub dropped: u64,
     /// Packets that the link's queue marked, since the start, if known.
     pub marked: Option<u64>,
-    /// Packets lost since the start, behind the link's queue or for lack of a buffer.
+    /// Packets lost behind the link's queue or for lack of a buffer, since the start.
     pub lost: u64,
     /// The flows with the highest rates, highest first.
     pub flows: Vec<FlowView>,

@@ -14,8 +14,8 @@ pub trait Watch {
         None
     }
 
-    /// Called with each sampled value, in the order of time; `at` is the time since the start of
-    /// the run. The calls may all come after the run.
+    /// Called with each sampled value, in the order of time. `at` is the time since the start of
+    /// the run. All calls may come after the run.
     fn sample(&mut self, _at: Duration, _row: SampleRow<'_>) {}
 
     /// Are views of the link requested during the run?

@@ -7,13 +7,13 @@ use libm::{log, log10, pow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Orientation {
     Horizontal,
-    /// A vertical axis, which begins at zero or where the paper's axis begins.
+    /// A vertical axis. If it is linear and the paper has no range, it includes zero.
     Vertical,
 }
 
 /// The largest value drawn. Beyond it, the length of an axis could overflow.
 const MAX_VALUE: f64 = 1e150;
-/// A linear axis draws a value as zero if it is nearer to zero than this.
+/// The smallest absolute value drawn. A linear axis draws smaller values as zero.
 const MIN_VALUE: f64 = 1e-150;
 const MAX_TICKS: f64 = 7.0;
 /// The minimum distance of labelled ticks, as a fraction of the axis.
@@ -122,8 +122,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts ticks at the first and the last value, and removes other ticks that are too near. The
-    /// ends of a logarithmic axis are no round numbers, and would have no labels.
+    /// Puts ticks at the first and the last value, and removes other ticks that are too near.
+    /// Otherwise, the ends of a logarithmic axis would have no labels.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);
@@ -153,7 +153,7 @@ impl Span {
         value >= self.low && value <= self.high
     }
 
-    /// The position at which bars begin: at zero, or at the end of the axis nearest to zero.
+    /// The position at which bars begin. It is zero, or the end of the axis nearest to zero.
     pub(super) fn foot(&self) -> f64 {
         match self.scale {
             Scale::Linear => self.share(0.0),

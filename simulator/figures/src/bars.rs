@@ -34,7 +34,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     for (at, line) in panel.lines.iter().enumerate() {
         line.marks.iter().filter_map(|mark| bar(line, mark, at)).for_each(|bar| bar.draw(out, plot));
     }
-    // References are drawn over the bars, to be visible, but below the numbers.
+    // References are drawn over the bars to be visible, but below the numbers.
     reference::lines(out, panel, plot);
     for (at, line) in panel.lines.iter().enumerate() {
         for Bar { mark, left, .. } in line.published.iter().filter_map(|mark| bar(line, mark, at)) {

@@ -1,4 +1,4 @@
-//! The legend, next to the data.
+//! The legend, to the right of the data.
 
 use crate::layout::{Bounds, Place};
 use crate::marker::{class, dash, diamond, outline, stroke};
@@ -46,7 +46,7 @@ pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     reference.chain(published).chain(interval)
 }
 
-/// Draws a key for as many lines as fit, and then explains hollow markers and whiskers.
+/// Draws the keys of as many lines as fit. Below them, explains hollow markers and whiskers.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let left = bounds.right + GAP;
     let letters = (width(panel) - SIGN - GAP) / LETTER;

@@ -1,8 +1,8 @@
-//! Figures: lines, bars, curves and tables. Each figure is an SVG for light and dark screens and
-//! for print. A figure for a paper is an SVG, a PDF or a pgfplots picture in column width.
+//! Figures with lines, bars, curves and tables. Each figure is an SVG for light and dark screens
+//! and for print. A figure for a paper is an SVG, a PDF or a pgfplots picture in column width.
 //!
-//! This crate writes the SVG itself, so that colours follow the reader's theme through CSS. The
-//! library `plotters` writes each colour into the element that has it.
+//! This crate writes the SVG itself, so that CSS can adapt colours to the reader's theme. The
+//! library `plotters` writes a fixed colour into each element.
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -13,8 +13,8 @@ const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// A line with more marks than this has small marks, and intervals without caps.
 const MANY: usize = 40;
-/// The maximum number of points of a curve in a page. A page has many curves, and a screen shows no
-/// more points. So neighbouring points are averaged.
+/// The maximum number of points of a curve in a page, because a page has many curves. If there are
+/// more points, neighbouring points are averaged.
 const MAX_IN_PAGE: usize = 300;
 const MAX_ALONE: usize = 600;
 /// The distance below which steps merge, in points of the picture.
@@ -116,8 +116,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The outline of the line's range. The range comes from random choices of the settings that the
-/// paper does not print.
+/// The outline of the area that the `y_band` of the line's marks covers.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -197,7 +196,7 @@ fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     path
 }
 
-/// A curve of many points, interrupted where one is missing.
+/// A curve, interrupted where a mark cannot be drawn.
 fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
     let whole = |points: f64| (points * grain).round() as i64;

@@ -1,4 +1,4 @@
-//! Markers. The shape differs by colour, so that readers need not rely on colour alone.
+//! Markers. Successive colours have different shapes, so readers need not rely on colour alone.
 
 use crate::layout::Place;
 use crate::panel::Line;
@@ -12,7 +12,7 @@ pub(super) fn stroke(line: &Line) -> String {
     if line.is_limit { "limit".into() } else { format!("line s{}", class(line)) }
 }
 
-/// The dash pattern of `line`. If there are more lines than colours, colours repeat with another
+/// The dash pattern of `line`. If there are more lines than colours, repeated colours have another
 /// pattern.
 pub(super) fn dash(line: &Line) -> &'static str {
     match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {

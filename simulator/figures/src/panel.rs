@@ -19,14 +19,14 @@ pub struct Panel {
     pub categories: Vec<String>,
     /// The lines. In [`Kind::Bars`], a line consists of the bars of one colour.
     pub lines: Vec<Line>,
-    /// Values named by the paper, drawn as horizontal lines.
+    /// Values that the paper names, drawn as horizontal lines.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reference: Vec<Reference>,
     /// The seed of the curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// The `x` at which measuring begins, if later than the start. A vertical line marks it. The
-    /// plot may omit earlier data. For [`Kind::Time`].
+    /// The `x` at which measuring begins in [`Kind::Time`], if later than the start. A vertical
+    /// line marks it. The plot may omit earlier data.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
@@ -37,8 +37,8 @@ impl Panel {
         matches!(self.kind, Kind::Table | Kind::Grid)
     }
 
-    /// The position of `value` on the vertical axis's scale. 0 and 1 are the ends of the range or,
-    /// without a range, the smallest and largest `y`.
+    /// The position of `value` on the vertical axis. 0 and 1 are the ends of the range or, without
+    /// a range, the smallest and largest `y`.
     pub fn shade(&self, value: f64) -> f64 {
         let values = || self.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
         let [low, high] = self.y.range.unwrap_or_else(|| {
@@ -128,7 +128,7 @@ pub struct Line {
     /// Is the line a theoretical limit rather than a measurement? Limits are grey and dotted.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_limit: bool,
-    /// Our marks, ordered by `x`, which is the time in a time series.
+    /// Our marks, ordered by `x`. In a time series, `x` is the time.
     pub marks: Vec<Mark>,
     /// The paper's marks, ordered by `x`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

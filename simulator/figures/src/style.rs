@@ -127,9 +127,9 @@ pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String>
 mod tests {
     use super::*;
 
-    /// Matrices from linear RGB to perceived colours: with all cones, then with each kind missing.
-    /// Source: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of
-    /// color vision deficiency", 2009, severity 1.0.
+    /// Matrices from linear RGB to perceived colours: with all cones, then without each type of
+    /// cone. Source: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation
+    /// of color vision deficiency", 2009, severity 1.0.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// The perceived colour in Oklab coordinates (Ottosson, 2020), in which distances match
-    /// perception: 0.02 is just visible.
+    /// perception. A distance of 0.02 is barely visible.
     fn seen(colour: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
         let rgb = times(vision, light(colour)).map(|part| part.clamp(0.0, 1.0));
         let cones = [

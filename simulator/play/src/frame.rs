@@ -29,7 +29,7 @@ pub struct Sample {
     pub waiting_packets: f64,
     /// Bytes queued at the end of the interval.
     pub waiting_bytes: f64,
-    /// The rate of the link, bit/s.
+    /// The link's mean rate over the interval, bit/s.
     pub link_bps: f64,
     /// The mean queueing delay of the packets that left, seconds. All three delays are NaN if no
     /// packet left.
@@ -60,26 +60,25 @@ pub struct FlowSample {
 /// The demand, the rate and the fair share of a flow: means over the last second, bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The rate that the flow would take without other flows; infinite if unlimited.
+    /// The rate that the flow offers, or infinity for TCP.
     pub demand_bps: f64,
     /// The rate delivered.
     pub delivered_bps: f64,
-    /// The flow's max-min fair share; NaN if flows share more than one link.
+    /// The flow's max-min fair share; NaN unless the scenario has exactly one link.
     pub share_bps: f64,
 }
 
 /// The number of values that a [`Sample`] has before the values of causes and flows.
 pub(crate) const FIXED: usize = 7;
-/// How many numbers a sample has for each flow.
+/// The number of values that a [`Sample`] has for each flow.
 pub(crate) const OF_FLOW: usize = 4;
 
 impl Frame {
-    /// Encodes everything as numbers of 64 bits, least significant byte first:
+    /// Encodes the frame as 64-bit floating-point numbers, least significant byte first:
     ///
-    /// - the time; then 1 if all runs have ended, or else 0; then the number of sides;
-    /// - for each side: how many flows, causes and samples follow;
-    /// - then, for the same side: three rates of each flow, and the values of each [`Sample`] in
-    ///   the order of its fields.
+    /// - the time, then 1 if all runs have ended or else 0, then the number of sides;
+    /// - for each side, the number of flows, of causes and of samples. The three rates of each
+    ///   flow's [`Level`] follow, then the values of each [`Sample`] in the order of its fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];
         for side in &self.sides {

@@ -32,21 +32,22 @@ struct Set {
     set: Vec<String>,
 }
 
-/// Answers the message `call` with the JSON text `input`.
+/// Answers the message `call`, whose content is the JSON text `input`. The answer to `advance` is
+/// bytes. All other answers are JSON.
 ///
-/// - `catalogue`: every component that a scenario may name, JSON.
-/// - `start` with a [`Wanted`]: replaces the current runs by new ones, and describes the new runs,
-///   JSON. After an error, the current runs continue.
-/// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
-/// - `set` with `{"set": [PATH=VALUE, …]}`: the description of the changed runs, JSON. Refused if
-///   the change needs a new run.
-/// - `result`: the measures of each side's complete run, JSON; `null` before the end.
+/// - `catalogue`: every component that a scenario may name.
+/// - `start` with a [`Wanted`]: replaces the current runs by new runs, and describes the new runs.
+///   After an error, the current runs continue.
+/// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame).
+/// - `set` with `{"set": [PATH=VALUE, …]}`: the description of the changed runs. Refused if the
+///   change needs a new run.
+/// - `result`: the measures of each side's complete run; `null` before the end.
 /// - `judge`: makes one more complete run of the current scenario, unless every discipline and seed
-///   has one. Returns the number of runs made, `done`, and the number of all runs, `of`, JSON.
-///   After the last run, it also returns the `judgements`, one per `[[expect]]` and discipline.
-/// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed, JSON.
+///   has a run. Returns `done`, the number of runs made, and `of`, the number of all runs. After
+///   the last run, it also returns the `judgements`, one per `[[expect]]` and discipline.
+/// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed.
 /// - `discipline` and `link`: create a discipline or a link. The page then drives it packet by
-///   packet with `send`, `take`, `look` and `free`, all JSON.
+///   packet with `send`, `take`, `look` and `free`.
 ///
 /// # Errors
 /// A message for people.

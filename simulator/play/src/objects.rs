@@ -1,7 +1,7 @@
 //! Disciplines and links that a page's program drives packet by packet.
 //!
-//! Each has a number, which is valid until the message `free`. Times are in nanoseconds. A time
-//! earlier than a previous one counts as the latest time so far.
+//! Each object has a number, which is valid until the message `free`. Times are in nanoseconds. If
+//! a time is earlier than a previous time, the latest time so far counts instead.
 
 use crate::player::PlayError;
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};

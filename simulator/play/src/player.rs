@@ -56,7 +56,7 @@ impl Wanted {
     }
 }
 
-/// A text for people: why there is no player, or why the player cannot do something.
+/// The reason, as text for people, why there is no player or why the player refuses a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayError(pub String);
 
@@ -154,8 +154,8 @@ impl Player {
     /// # Errors
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // A change may shorten the list of disciplines. The last side's discipline has the largest
-        // index in that list. So if this side accepts a change, all sides accept it.
+        // A change may shorten the list of disciplines. The discipline of the last side has the
+        // largest index. If that side accepts a change, all sides do.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }
@@ -181,7 +181,7 @@ impl Player {
         first.map_or_else(Vec::new, |side| side.seen().flows.iter().map(|flow| flow.name.clone()).collect())
     }
 
-    /// A description for the page: names, flows, causes, the scenario as typed and as data.
+    /// A description for the page: names, flows, causes, and the scenario as typed and as data.
     pub fn about(&self) -> Value {
         let labels: Vec<&str> =
             self.sides.iter().map(|side| self.scenario.spec().disciplines[side.discipline].label()).collect();

@@ -8,7 +8,7 @@ use fairwire_scenario::{Content, Observer, PacketEvent, View, What};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The samples in one second. Rates are averages over one second.
+/// The number of samples in one second, over which rates are averaged.
 const WINDOW: usize = 100;
 
 /// A flow, named as in its record. Several connections may form one flow.
@@ -87,8 +87,7 @@ impl Recorded {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // Only the first link counts. It may also carry acknowledgements. These do not count as
-        // offered bytes.
+        // Only the first link counts. Acknowledgements on this link do not count as offered bytes.
         if event.link != Some(0) {
             return;
         }

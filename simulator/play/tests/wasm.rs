@@ -74,7 +74,7 @@ fn the_module_has_every_part_of_the_native_catalogue() {
 #[test]
 fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     let packed = std::fs::read(packed()).expect("it is checked in");
-    // A gzip header without a file name has ten bytes, and the trailer eight.
+    // A gzip header without a file name has ten bytes. The trailer has eight.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
     // The texts are split, because a check of the repository refuses files that contain them.

@@ -13,8 +13,8 @@ use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
-/// The maximum window of an estimate, in packets. Park and Choi 2003 use 10. At 1 Mbit/s, this
-/// maximum lasts minutes. `docs/scenario/senders.md` states it too.
+/// The maximum window of an estimate, in packets. `docs/scenario/senders.md` also states it. Park
+/// and Choi 2003 use 10. At 1 Mbit/s, this maximum lasts minutes.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
@@ -74,7 +74,7 @@ impl AggregateSpec {
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Checks the aggregate. Seed 0 is arbitrary: nothing random is used.
+    /// Checks the aggregate. The seed is arbitrary, because nothing random is used.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);

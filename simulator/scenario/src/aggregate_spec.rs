@@ -11,8 +11,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// The aggregate's name: letters, digits, `-` and `_`. Groups of flows join the aggregate by
-    /// this name, with their key `aggregate`.
+    /// The aggregate's name: letters, digits, `-` and `_`. A group of flows joins the aggregate by
+    /// this name in its key `aggregate`.
     pub name: String,
     /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
     /// proportion to the contracts.
@@ -21,19 +21,19 @@ pub struct AggregateSpec {
     /// `target` is the marker's rate. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
-    /// How the fraction of marked packets is estimated where the aggregate leaves the network. Only
-    /// some markers use this estimate.
+    /// The estimator of the fraction of marked packets, where the aggregate leaves the network.
+    /// Only some markers use this estimate.
     #[serde(default)]
     pub estimator: EstimatorSpec,
 }
 
-/// How the fraction of marked packets in profile is estimated where the aggregate leaves the
+/// The estimator of the fraction of marked packets in profile, where the aggregate leaves the
 /// network. Markers may use the estimate to change their target.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
-    /// When the estimate changes: with each packet in profile, or once per window of such packets.
-    /// Default: "sliding".
+    /// The times at which the estimate changes: with each packet in profile, or once per window of
+    /// such packets. Default: "sliding".
     pub cadence: Option<CadenceSpec>,
     /// The window: the number of latest packets in profile whose marks are counted. Default: 10.
     pub window: Option<u32>,

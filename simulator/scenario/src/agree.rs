@@ -22,7 +22,7 @@ pub struct AgreeSpec {
     /// The number of standard errors of the difference that are added to the allowed distance.
     /// Default: none.
     pub deviations: Option<f64>,
-    /// How intervals count. Default: "reach"; with `deviations`, "ignored".
+    /// The effect of 95 % intervals on agreement. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
     /// The stage to which this entry applies. Default: each stage except the first.
     pub stage: Option<String>,
@@ -36,7 +36,7 @@ pub struct AgreeSpec {
     pub known: Option<String>,
 }
 
-/// How the 95 % interval of a difference counts.
+/// The effect of 95 % intervals on agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalsSpec {

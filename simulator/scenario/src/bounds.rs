@@ -2,7 +2,6 @@
 
 use fairwire_core::Duration;
 
-/// The maximum delay, longer than light takes across the inner solar system.
 pub(crate) const MAX_DELAY: Duration = Duration::from_secs(3600);
 /// The fastest link, bit/s. At a higher rate, nanoseconds cannot resolve the time of a 512-byte
 /// packet.

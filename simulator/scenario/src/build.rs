@@ -12,9 +12,10 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if the set-up was stopped. Random streams are named after flows and
-/// links. So every discipline meets the same traffic under a seed. An additional flow does not
-/// change other streams.
+/// The plan of one run; `None` if the set-up was stopped.
+///
+/// Each flow and each link has a separate random stream. Under one seed, every discipline therefore
+/// meets the same traffic. An additional flow does not change other streams.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -105,8 +106,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Checks the `[discipline.<name>]` tables, including values that all of `uses` override. The check
-/// assumes the first queue with a compared discipline, or else the first queue.
+/// Checks the `[discipline.<name>]` tables for the first queue with a compared discipline, or else
+/// for the first queue. Values that all of `uses` override are checked too.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,

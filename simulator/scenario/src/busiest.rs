@@ -1,4 +1,4 @@
-//! Finds the link that limits the flows of a network: the busiest.
+//! Finds the busiest link, which limits the flows of a network.
 
 use crate::spec::Spec;
 use crate::topology::Topology;
@@ -18,7 +18,7 @@ pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// A note, if another link of an explicit network is busier than the one whose measures are shown.
+/// A note, if a link of an explicit network is busier than the link whose measures are shown.
 pub(crate) fn note(spec: &Spec, topology: &Topology, runs: &[RunRecord]) -> Option<String> {
     spec.network.is_none().then_some(())?;
     let mean = |at: usize| {

@@ -4,7 +4,7 @@ use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered,
 use fairwire_tcp::congestion::{About, ControllerSpec};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Controllers, as a kind of component.
+/// The component type of controllers.
 pub struct Controllers;
 
 /// A registered controller.
@@ -13,11 +13,10 @@ pub type Controller = Entry<Controllers>;
 /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
 pub type ControlSpec = Named<Controllers>;
 
-/// Adds an external controller. It then has a name in scenarios and on the command line. Must be
-/// called before anything else, because the list is fixed once it was read.
+/// Adds an external controller. Scenarios and the command line can then name it. Must be called
+/// before anything else, because the list is fixed once it was read.
 ///
 /// # Errors
-///
 /// If the name is taken, or the list was already read.
 pub fn register<S: ControllerSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Controllers::registry().register(Controller::of::<S>(about, || Box::new(S::default())))

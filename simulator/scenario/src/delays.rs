@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Delays {
     /// All equal.
     Fixed(Duration),
-    /// Each flow's delay is random between these.
+    /// Each flow's delay is random between these two.
     Drawn(Duration, Duration),
     /// The flows take these delays in turn, and begin again after the last one.
     InTurn(Vec<Duration>),

@@ -27,8 +27,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// The maximum number of TCP timers that expire in a run, if each timer runs for the maximum RTO.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// The same maximum for flows with an unbounded queue at their host's own link. It is lower, since
-/// each packet in such a queue takes about 100 bytes of memory.
+/// Like `MAX_TIMEOUTS`, but for flows with an unbounded queue at their host's own link. It is
+/// lower, because each packet in such a queue takes about 100 bytes of memory.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -36,8 +36,8 @@ const MAX_MEMORY: f64 = 8e9;
 const MAX_RUNS: f64 = 1e7;
 /// The maximum size of a sweep's data on disk, bytes, without compression.
 const MAX_DISK: f64 = 2e10;
-/// The bytes of a queued link without its buffer. The constants from here to `OF_PACKET` were
-/// measured in runs with a million items each.
+/// The bytes of a link with a queue, without its buffer. The constants from here to `OF_PACKET`
+/// were measured in runs with a million items each.
 const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
@@ -45,7 +45,8 @@ const OF_PACKET: f64 = 100.0;
 /// The bytes of a flow or a link in a run's record. Records are kept until all runs end. Measured
 /// like `OF_LINK`.
 const OF_RECORD: f64 = 300.0;
-/// The rows of a sample: per queued link (with some gauges), per group or aggregate, and per flow.
+/// The rows of a sample: per link with a queue (with some gauges), per group or aggregate, and per
+/// flow.
 const ROWS: [usize; 3] = [11, 7, 7];
 /// The number of trace lines for a packet at each link.
 const EVENTS_AT_LINK: f64 = 2.0;
@@ -80,7 +81,7 @@ pub struct Keys<'a> {
 /// The error if runs would need more than is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooMuch {
-    /// The approximate amount, and what causes it.
+    /// The approximate amount, and its cause.
     pub what: String,
     /// The maximum allowed.
     pub most: String,
@@ -147,7 +148,7 @@ impl Memory {
 /// Refuses runs of `scenario` that would need too much even without any recording.
 ///
 /// # Errors
-/// If an amount is too large; reports the first.
+/// The first amount that is too large.
 pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
     Estimate::of(scenario).flows(false)
 }
@@ -155,7 +156,7 @@ pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
 /// Refuses a sweep with too many runs, or too many bytes on disk.
 ///
 /// # Errors
-/// When an amount is too large; reports the first.
+/// The first amount that is too large.
 pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMuch> {
     let what = format!("the plan has {} runs", about(runs as f64));
     within(runs as f64, MAX_RUNS, what, "runs", "fewer `seeds`, or fewer values in `vary`")?;
@@ -174,7 +175,7 @@ pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMu
 /// and are accurate to a factor of two or three.
 ///
 /// # Errors
-/// When an amount is too large; reports the first.
+/// The first amount that is too large.
 pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<(), TooMuch> {
     let estimate = Estimate::of(scenario);
     if let Some(interval) = recorded.every {
@@ -187,8 +188,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// Loads and wire delays, one per queue. `loads` has the offered and the carried load, bit/s;
-/// `longer_by` is [`QueuePlan::longer_by`], s.
+/// The loads of all queues, and the additional delays of their wires. `loads` has the offered and
+/// the carried load, bit/s. `longer_by` has [`QueuePlan::longer_by`], s.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,

@@ -37,8 +37,7 @@ pub struct Comparison {
     pub side: Relation,
     /// The margin required.
     pub margin: f64,
-    /// The first measure minus the other, over the seeds that both have; `None` without common
-    /// seeds.
+    /// The first measure minus the other, over their common seeds; `None` if there are none.
     pub difference: Option<Estimate>,
 }
 
@@ -52,7 +51,7 @@ pub enum Relation {
 }
 
 impl Judgement {
-    /// The verdict on the expectation. Bounds are compared with the mean alone; a comparison with
+    /// The verdict on the expectation. Bounds are compared with the mean alone. A comparison with
     /// another discipline uses the complete interval of the difference.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
@@ -117,8 +116,8 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Compares `report` with the expectations of `spec`. Omits bounds and comparisons that need a
-/// discipline that was not run.
+/// Compares `report` with the expectations of `spec`. Bounds and comparisons are omitted if a
+/// discipline that they need was not run.
 pub fn judge(spec: &Spec, report: &Report) -> Vec<Judgement> {
     let judging = Judging { spec, report };
     spec.expect.iter().flat_map(|expect| judging.judgements(expect)).collect()

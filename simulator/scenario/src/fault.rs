@@ -1,4 +1,4 @@
-//! A problem in a scenario, with the key concerned.
+//! A problem in a scenario, and its key.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 

@@ -11,7 +11,6 @@ pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
     /// The key of the network in the file, such as `network.fat-tree`.
     path: String,
-    /// True for each link that a flow passes.
     is_passed: Vec<bool>,
     /// The paths added so far, for each group. Links have their numbers in `layout`.
     routes: Vec<Vec<Numbered>>,

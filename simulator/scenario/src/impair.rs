@@ -15,7 +15,7 @@ pub(crate) const EXAMPLE: &str =
 
 /// The faults of the wire behind a link, to packets that the link has sent.
 ///
-/// The link has already spent time on such a packet, and no discipline learns of its fate.
+/// The link has already spent time on such a packet. No discipline learns of the fault.
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
@@ -52,17 +52,17 @@ pub struct ImpairSpec {
     /// deviation. (netem makes the deviation smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
-    /// Whether a packet may arrive before one sent earlier.
+    /// Whether a packet may arrive before a packet that was sent earlier.
     ///
-    /// If not, a faster packet arrives together with the earlier one. So packets take longer than
-    /// `jitter` specifies.
+    /// If not, a faster packet arrives together with the earlier packet. Packets then take longer
+    /// than `jitter` specifies.
     #[parameter(default = false)]
     pub overtakes: Option<bool>,
     /// The probability that a packet is held back for `reorder_by`, so that packets behind it
     /// overtake it.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub reorder: Option<f64>,
-    /// How long a packet is held back.
+    /// The time for which a packet is held back.
     #[parameter(unset = "none, it must be given beside `reorder`", above = "0 s", max = "1 h")]
     pub reorder_by: Option<Quantity<Duration>>,
     /// The probability that a packet arrives twice, at the same instant.

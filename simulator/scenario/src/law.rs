@@ -18,7 +18,7 @@ use std::str::FromStr;
 pub struct LawSpec<Q> {
     /// Always this.
     pub fixed: Option<Quantity<Q>>,
-    /// Uniform from 0 to this.
+    /// Uniform from 0 to this value.
     pub uniform: Option<Quantity<Q>>,
     /// Exponential, of this mean.
     pub exponential: Option<Quantity<Q>>,
@@ -28,13 +28,13 @@ pub struct LawSpec<Q> {
     pub lognormal: Option<LogNormalSpec<Q>>,
     /// Normal, with negative values raised to 0; only for `jitter`.
     pub normal: Option<LogNormalSpec<Q>>,
-    /// A value below this is drawn again. Default: 0.
+    /// The lower bound. A smaller value is drawn again. Default: 0.
     pub min: Option<Quantity<Q>>,
-    /// A value above this is drawn again. Default: no bound.
+    /// The upper bound. A larger value is drawn again. Default: no bound.
     pub max: Option<Quantity<Q>>,
-    /// A value above this is replaced by this bound. Default: no bound.
+    /// The bound that replaces larger values. Default: no bound.
     pub cut: Option<Quantity<Q>>,
-    /// The amount subtracted from each value, after all bounds; results below 0 become 0. Default:
+    /// The amount subtracted from each value, after all bounds. Results below 0 become 0. Default:
     /// nothing.
     pub less: Option<Quantity<Q>>,
 }
@@ -46,7 +46,7 @@ pub struct LawSpec<Q> {
 pub struct ParetoSpec<Q> {
     /// The mean before bounds.
     pub mean: Quantity<Q>,
-    /// The shape, above 1; up to 2 the variance is infinite.
+    /// The shape, above 1. Up to 2, the variance is infinite.
     pub shape: f64,
 }
 
@@ -79,7 +79,8 @@ impl Random for Size {
     }
 }
 
-/// A number of packets or the like. It need not be an integer, because it may be a mean.
+/// Defines a type for numbers of packets or the like. They need not be integers, because they may
+/// be means.
 macro_rules! number_of {
     ($name:ident, $one:literal, $many:literal, $doc:literal) => {
         #[doc = $doc]

@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub struct LessonSpec {
     /// The question.
     pub question: String,
-    /// The place to look at, and the changes to make during the run.
+    /// The detail to look at, and the changes to make during the run.
     #[serde(default)]
     pub look: String,
     /// The measure whose values answer the question, such as "share.tcp" or "jain".

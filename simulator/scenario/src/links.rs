@@ -40,8 +40,8 @@ pub struct LinkSpec {
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
-    /// scenario's folder; or the name of a built-in trace. Default: none.
+    /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
+    /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: none.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
@@ -71,14 +71,15 @@ pub struct ReturnSpec {
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: as for `changes`.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
-    /// scenario's folder; or the name of a built-in trace. Default: as for `changes`.
+    /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
+    /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: as for
+    /// `changes`.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
     /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
     /// packet is delayed by half of the round-trip time in force when it is sent. Default: that of
-    /// the link; none with a `delay` or `changes` here.
+    /// the link, or none if `delay` or `changes` is given here.
     pub delays: Option<String>,
     /// The faults of the wire. Default: those of the link.
     pub impair: Option<Box<ImpairSpec>>,
@@ -96,8 +97,8 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// The link's name in results, with the same characters as group names. The return direction is
-    /// named `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
+    /// The link's name in results: letters, digits, `-` and `_`. The return direction is named
+    /// `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
     pub name: Option<String>,
     /// The node where the link begins.
     pub from: String,
@@ -117,8 +118,8 @@ pub struct NetworkLinkSpec {
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
-    /// scenario's folder; or the name of a built-in trace. Default: none.
+    /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
+    /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: none.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
@@ -161,8 +162,8 @@ pub struct BackSpec {
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`.
     pub pattern: Option<Vec<PartSpec>>,
-    /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
-    /// scenario's folder; or the name of a built-in trace.
+    /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
+    /// file is in mahimahi's format, or has columns of seconds and Mbit/s.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times.
     pub scale_to: Option<Quantity<Rate>>,

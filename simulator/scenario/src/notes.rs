@@ -138,8 +138,7 @@ fn unmarked(spec: &Spec) -> Option<String> {
     })
 }
 
-/// A note on groups with different TCP profiles. The era of a TCP matters more than most choices of
-/// discipline or controller.
+/// A note on groups with different TCP profiles.
 fn profiles(spec: &Spec) -> Option<String> {
     let mut all: Vec<(&'static str, Vec<&str>)> = Vec::new();
     for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {

@@ -1,4 +1,4 @@
-//! The packets that pass each queue: computed once, since there may be a hundred thousand paths.
+//! The packets that pass each queue, computed once, because there may be a hundred thousand paths.
 
 use crate::source::Sends;
 use crate::topology::plan::Route;

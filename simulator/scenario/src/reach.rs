@@ -37,7 +37,7 @@ impl Reach<'_> {
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
-            // There is an access link at either end, and a round trip crosses each one twice.
+            // There is an access link at each end. A round trip crosses each access link twice.
             Reach::RoundTrip(rtt) => Duration::from_ns((rtt.of(number, rng).ns() - way.ns()) / 4),
         }
     }
@@ -72,8 +72,8 @@ pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) ->
     [Duration::from_ns(reach.round_trip(way).ns().saturating_sub(way.ns())), way]
 }
 
-/// The round-trip time on `route` without queueing and without access links: the delays of the
-/// links. Without a return path, it is twice the forward delay.
+/// The round-trip time on `route` without queueing and without access links: the sum of the links'
+/// delays. Without a return path, it is twice the forward delay.
 pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     let delay = |hop: &Hop| match hop {
         Hop::Link(link) => queues[*link as usize].delay,

@@ -80,8 +80,8 @@ pub struct RunId<'a> {
 
 /// Gives each run its observer, on the thread of that run.
 pub trait Observers: Sync {
-    /// Starts run `which`; must call `go` with its observer or `None`. Called on the run's thread.
-    /// `go` returns whether the run finished.
+    /// Observes run `which`. Called on the run's thread. Must call `go` with the run's observer or
+    /// `None`. `go` executes the run, and returns true if the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
     /// The record of `which`, if it is known. A known run is skipped, and has no observer.
@@ -92,8 +92,8 @@ pub trait Observers: Sync {
     /// Called on the run's thread with the record of a run that was just made.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
-    /// Frees `rest`, the remains of a stopped run with many flows. This takes a while. A process
-    /// about to end need not do it.
+    /// Frees `rest`, the remains of a stopped run with many flows, which takes a while. A process
+    /// about to end need not free them.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }

@@ -37,8 +37,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Reports every row of `view`, which was taken `interval` after the previous one: links with their
-/// gauges, groups, aggregates, and, if `has_flows`, each flow. Omits values that are not numbers.
+/// Reports the rows of `view`: links with their gauges, groups, aggregates, and, if `has_flows`,
+/// each flow. `interval` is the time since the previous view. Omits values that are not numbers.
 pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(SampleRow<'_>)) {
     let interval_s = interval.secs();
     let mut report = |row: SampleRow<'_>| {

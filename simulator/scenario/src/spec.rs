@@ -134,7 +134,7 @@ pub enum TieRuleSpec {
 pub struct FlowSpec {
     /// The group's name: letters, digits, `-` and `_`.
     pub group: String,
-    /// The number of flows. Default: 1; with a `pattern` one for each pair of hosts.
+    /// The number of flows. Default: 1, or with a `pattern` one for each pair of hosts.
     #[serde(default, deserialize_with = "count")]
     pub count: Option<u32>,
     /// The source: a name, or a table with the source's name and its parameters.
@@ -145,7 +145,7 @@ pub struct FlowSpec {
     /// The node where the flow enters the network. Only with `[[link]]` or `network`, and required
     /// there unless there is a `pattern`.
     pub from: Option<String>,
-    /// The node where the flow leaves the network. Required if `from` is.
+    /// The node where the flow leaves the network. Required if `from` is required.
     pub to: Option<String>,
     /// The nodes that the flow passes, in this order; its ACKs pass them in reverse. Between
     /// consecutive nodes the path is the shortest. Default: none.
@@ -156,18 +156,18 @@ pub struct FlowSpec {
     /// Each flow's access link into the network. A similar link leads out of the network.
     pub access: AccessSpec,
     /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range of
-    /// random times, or a list assigned in turn. The access links take what remains after the
-    /// delays of the other links.
+    /// random times, or a list assigned in turn. The access links add the time that remains after
+    /// the delays of the other links.
     pub rtt: Option<Delays>,
-    /// When each flow starts: a time, or a range of random times. Default: "0 s".
+    /// The start of each flow: a time, or a range of random times. Default: "0 s".
     pub start: Option<Start>,
-    /// When each flow stops. From then on it sends nothing new, but TCP repairs what was sent. A
-    /// time after the run's end means the run's end. If any group has this key or `on`, rates,
-    /// shares and Jain's index cover the time in which each flow is on. Default: at the end of the
+    /// The time at which each flow stops. It then sends nothing new, but TCP retransmits lost data.
+    /// A time after the run's end means the run's end. If any group has this key or `on`, rates,
+    /// shares and Jain's index cover the time in which each flow is on. Default: the end of the
     /// run.
     pub stop: Option<Quantity<Duration>>,
-    /// The times in which each flow is on, instead of `start` and `stop`, in order: `[["0 s", "10
-    /// s"], ["20 s", "30 s"]]`. Each time begins with new connections, as if it were the first.
+    /// The intervals in which each flow is on, in order, instead of `start` and `stop`: `[["0 s",
+    /// "10 s"], ["20 s", "30 s"]]`. Each interval begins with new connections.
     pub on: Option<Vec<Times>>,
     /// The class of the packets, for disciplines that share between classes, hosts or subscribers.
     /// Default: 0.
@@ -218,7 +218,7 @@ impl Spec {
 }
 
 impl FlowSpec {
-    /// When the flows are on; empty if they are on from their start to the end of the run.
+    /// The on-times of the flows; empty if they are on from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {
         let stop = self.stop.map(|stop| OnTime { from: self.starts().earliest, until: stop.0 });
         let listed =
@@ -226,7 +226,7 @@ impl FlowSpec {
         listed.chain(stop).collect()
     }
 
-    /// When each flow starts, if there is no `on`.
+    /// The start of each flow, if there is no `on`.
     pub(crate) fn starts(&self) -> Start {
         self.start.unwrap_or_default()
     }
@@ -303,7 +303,7 @@ pub struct ExpectSpec {
     pub less_than: Option<OtherSpec>,
     /// Another discipline, under which the measure must be lower on the same seeds.
     pub more_than: Option<OtherSpec>,
-    /// The reason for the expectation: a source, for people.
+    /// The reason for the expectation, such as a source.
     #[serde(default)]
     pub because: String,
 }

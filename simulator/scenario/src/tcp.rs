@@ -27,7 +27,7 @@ pub struct TcpSpec {
     pub initial_window: Option<u32>,
     /// Is a SYN exchanged first?
     pub handshake: Option<bool>,
-    /// Clock granularity of round-trip measurements; "0 s" for exact ones.
+    /// Clock granularity of round-trip measurements. With "0 s", they are exact.
     pub tick: Option<Quantity<Duration>>,
     /// Shortest retransmission timeout.
     pub min_rto: Option<Quantity<Duration>>,
@@ -43,8 +43,7 @@ pub struct TcpSpec {
     pub limited_transmit: Option<bool>,
     /// How losses are repaired.
     pub recovery: Option<RecoverySpec>,
-    /// How the window grows and shrinks: a name, or a table with the controller's name and its
-    /// parameters.
+    /// The congestion controller: a name, or a table with the controller's name and its parameters.
     #[serde(default)]
     #[schemars(schema_with = "crate::control::control_schema")]
     pub control: Option<ControlSpec>,
@@ -59,8 +58,8 @@ pub struct TcpSpec {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
     /// recovery = "sack" or "rack", and not in `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// True if the gap after a late paced segment is shortened by that delay, but at most by half,
-    /// as in Linux. Default: false.
+    /// True if the gap after a late paced segment is shortened by the segment's lateness, but at
+    /// most by half, as in Linux. Default: false.
     pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
@@ -68,7 +67,8 @@ pub struct TcpSpec {
     /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Must be on with
     /// recovery = "rack".
     pub exact_rtt: Option<bool>,
-    /// The window after a pause longer than the retransmission timeout, in segments; 0: unchanged.
+    /// The window after a pause longer than the retransmission timeout, in segments; 0 for
+    /// unchanged.
     pub restart_window: Option<u32>,
     /// The maximum time for which the host processes segments released at one instant. The time is
     /// uniform from zero to this maximum, and segments stay in order. "packet" is the time for two
@@ -171,9 +171,10 @@ pub enum EcnSpec {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuirksSpec {
-    /// The maximum number of new segments for a duplicate ACK in NewReno's recovery; 0: no limit.
+    /// The maximum number of new segments for a duplicate ACK in NewReno's recovery; 0 for no
+    /// limit.
     pub max_per_duplicate: Option<u32>,
-    /// The maximum number of new segments for one ACK; 0: no limit.
+    /// The maximum number of new segments for one ACK; 0 for no limit.
     pub max_per_ack: Option<u32>,
     /// Does SACK count the segments in flight by ACKs, as ns-2's Sack1 does?
     pub sack_counts_acks: Option<bool>,

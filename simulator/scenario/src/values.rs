@@ -154,7 +154,7 @@ impl JsonSchema for Seeds {
     }
 }
 
-/// When a flow starts: at a fixed time, or uniformly at random between two times.
+/// The start of a flow, at a fixed time or uniformly at random between two times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// At the earliest.

@@ -19,16 +19,15 @@ pub struct ChangeSpec {
     pub rate: Option<Quantity<Rate>>,
     /// The propagation delay of packets sent from this time on, one way. Default: unchanged.
     pub delay: Option<Quantity<Duration>>,
-    /// How long the link carries nothing: a time, or a table with the time and the fate of packets.
-    /// Default: it is not down.
+    /// The outage: its length, or a table with its length and the fate of packets. Default: none.
     pub down: Option<DownSpec>,
 }
 
-/// How long a link carries nothing.
+/// The length of an outage, in which a link carries nothing.
 #[derive(Clone, Copy, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub enum DownSpec {
-    /// A time, with packets held.
+    /// A time. Packets are held.
     Time(Quantity<Duration>),
     /// A time, and the fate of packets.
     Table(OutageSpec),
@@ -103,17 +102,17 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A part of a pattern: a rate and its duration, or how long the link is down.
+/// An element of a pattern: a rate and its duration, or the time for which the link is down.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartSpec {
     /// The rate.
     pub rate: Option<Quantity<Rate>>,
-    /// The duration of the rate; above 0.
+    /// The duration of the rate, above 0.
     #[serde(rename = "for")]
     pub length: Option<Quantity<Duration>>,
-    /// How long the link sends nothing, instead of a rate and its duration; above 0. Waiting
-    /// packets stay.
+    /// The time for which the link sends nothing, above 0, instead of a rate and its duration.
+    /// Waiting packets stay.
     pub down: Option<Quantity<Duration>>,
 }
 

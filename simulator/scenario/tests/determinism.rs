@@ -1,5 +1,5 @@
-//! The same scenario and seed give the same bits: with any number of concurrent runs, optimised or
-//! not, on any machine. Every build asserts the hashes in [`GOLDEN`].
+//! The same scenario and seed give the same bits on any machine, with any number of concurrent
+//! runs, optimised or not. Every build asserts the hashes in [`GOLDEN`].
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
@@ -197,7 +197,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// JSON keeps the bits of each real number.
+/// A hash of `records`. JSON keeps the bits of each real number.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");
@@ -210,7 +210,7 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A new field does not change this hash.
+/// A hash of `runs`, which a new field does not change.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();

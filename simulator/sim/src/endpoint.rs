@@ -16,16 +16,16 @@ pub trait Endpoint: Send {
     /// Invoked when `packet` from the other end arrives at `now`.
     fn on_packet(&mut self, packet: Packet, now: Time);
 
-    /// Does what is due at `now` and returns the next packet to send; `None` when there is no more.
+    /// Does the work due at `now`, and returns the next packet to send; `None` if there is none.
     /// Packets leave in the order returned, over the flow's own link, which holds any number of
     /// them.
     ///
-    /// A packet of no bytes, or of more than 65 535, ends the run with a panic. So do more than 65
-    /// 536 packets at one instant.
+    /// The run ends with a panic if a packet has no bytes or more than 65 535, or if more than 65
+    /// 536 packets leave at one instant.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
-    /// `None`. If the time returned is not later than that call, the run ends with a panic.
+    /// The next time to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has
+    /// returned `None`. If the time is not later than that call, the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
     /// True if this end has finished. It is then not called again. When end `F` of the flow (see
@@ -115,15 +115,15 @@ impl Endpoints {
         Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
     }
 
-    /// Declares the `kinds` of events that the ends time. Results have a record of each, even of a
-    /// kind that never occurred.
+    /// Declares the `kinds` of events that the ends time. Results have a record of each kind, even
+    /// if no such event occurred.
     #[must_use]
     pub fn timing(self, kinds: &'static [Kind]) -> Self {
         Endpoints { kinds, ..self }
     }
 
-    /// Declares the highest rate of the first end, bit/s on the wire. Records take it as the
-    /// offered load, and the max-min share is limited to it.
+    /// Declares the highest rate of the first end, bit/s on the wire. In records, it is the offered
+    /// load. The max-min share is limited to it.
     #[must_use]
     pub fn at_most(self, most: Rate) -> Self {
         Endpoints { most: Some(most), ..self }

@@ -35,7 +35,7 @@ pub(crate) struct Ends {
     stopped: Time, // MAX until it is stopped
 }
 
-/// When the first end finished, and how long this took from the start.
+/// The time at which the first end finished, and the duration from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Took {
     pub(crate) at: Time,
@@ -46,7 +46,8 @@ struct End {
     endpoint: Box<dyn Endpoint>,
     due: Time, // MAX when there is no timeout
     is_finished: bool,
-    /// Timeouts since the last packet in either direction. `idle_since` is when their count began.
+    /// The number of timeouts since the last packet in either direction, or since `idle_since` if
+    /// that is later.
     idle: u32,
     idle_since: Time,
 }
@@ -97,9 +98,9 @@ impl Ends {
     }
 
     /// Lets an end act at `now`, and sends the packets that it returns.
+    ///
     /// # Panics
-    /// When the end violates the contract of [`Endpoint`]; otherwise the simulation might never
-    /// end.
+    /// If the end violates the contract of [`Endpoint`]. Otherwise, the simulation might never end.
     pub(crate) fn poll(&mut self, side: FlowEnd, now: Time, mut send: impl FnMut(Packet)) {
         let started = *self.started.get_or_insert(now);
         let who = Who { name: self.name, number: self.number, side };

@@ -89,7 +89,7 @@ impl Lane {
 pub(crate) struct Leaving {
     pub(crate) slot: u32,
     pub(crate) ecn: Ecn,
-    /// When the packet's last bit reaches the other end.
+    /// The time at which the packet's last bit reaches the other end.
     pub(crate) reaches: Time,
 }
 
@@ -110,8 +110,8 @@ pub(crate) trait Events: Send + 'static {
 
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules when `link` next becomes free. Voids the earlier schedule, whose event may still
-    /// come up.
+    /// Schedules the time at which `link` next becomes free. Voids the earlier schedule, whose
+    /// event may still come up.
     fn push_link_free(&mut self, time: Time, link: u32);
 
     /// Takes charge of a packet that leaves its last link, if the packet can change nothing before
@@ -119,7 +119,7 @@ pub(crate) trait Events: Send + 'static {
     /// the packet at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of events due up to `end`; returns false if none is left. In a turn, hosts may
+    /// Begins a turn of events due up to `end`. Returns false if none is left. In a turn, hosts may
     /// run ahead of links. If they do not, [`next_at_links`](Events::next_at_links) returns all
     /// events, in one order.
     fn begin_turn(&mut self, end: Time) -> bool;

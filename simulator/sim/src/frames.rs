@@ -101,7 +101,7 @@ impl Frame {
         self.seq as u32
     }
 
-    /// A number for the tie rule; it differs between frames that may arrive simultaneously.
+    /// A number for the tie rule, which differs between frames that may arrive simultaneously.
     #[inline(always)]
     pub(crate) fn identity(&self) -> u32 {
         self.flow ^ (self.seq as u32).wrapping_mul(0x9e37_79b1)
@@ -147,15 +147,15 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 pub(crate) struct Frames {
     slots: Vec<Frame>,
     free: VecDeque<u32>,
-    /// By slot, as far as needed: the SACK blocks of the slot's acknowledgement, if any.
+    /// By slot: the SACK blocks of the slot's acknowledgement, if any. Grows when needed.
     sacks: Vec<Sack>,
-    /// By slot: when its packet was sent. Kept only for observers.
+    /// By slot: the time at which its packet was sent. Kept only for observers.
     sent: Option<Vec<Time>>,
-    /// By slot, as far as needed: departures from a link that uses round trips.
+    /// By slot: departures from a link that uses round trips. Grows when needed.
     left: Vec<Option<Left>>,
-    /// By flow, as far as needed: the first departure that the next answer covers.
+    /// By flow: the first departure that the next answer covers. Grows when needed.
     unanswered: Vec<Option<Left>>,
-    /// By slot, as far as needed: the payloads of external endpoints.
+    /// By slot: the payloads of external endpoints. Grows when needed.
     payloads: Vec<Option<Payload>>,
 }
 

@@ -41,7 +41,7 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
-    /// When the link finishes sending; a past time if it is idle.
+    /// The time at which the link finishes sending; in the past if it is idle.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         self.free_at

@@ -18,7 +18,7 @@ pub struct Link {
     meter: LinkMeter,
     measured_from: Time,
     law: RateLaw,
-    /// True if the rate changes at some time. The mean rate is then recorded.
+    /// True if the rate ever changes. The record then has the mean rate.
     changes: bool,
     /// When the rate was last changed, and the bits that could be sent from the start of measuring
     /// until this change.
@@ -62,8 +62,8 @@ impl Link {
         service.map(|service| self.started(service, now))
     }
 
-    /// Polls for the next packet, because the transmitter is free at `now`, or a waiting packet is
-    /// ready.
+    /// Polls for the next packet. Call this when the transmitter is free at `now`, or when a
+    /// waiting packet is ready.
     #[inline(always)]
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.poll(now, &mut Counted { inner: signals, meter: &mut self.meter });
@@ -103,8 +103,8 @@ impl Link {
         &self.name
     }
 
-    /// The rate at `now`, and the propagation delay. While the link is down, the rate is the
-    /// previous one. The rate of a pattern or a trace is its mean.
+    /// The rate at `now`, and the propagation delay. While the link is down, the rate is the one
+    /// before the outage. The rate of a pattern or a trace is its mean.
     pub(crate) fn at(&self, now: Time) -> (Rate, Duration) {
         let rate = match &self.law {
             RateLaw::Fixed => None,

@@ -25,7 +25,7 @@ struct Names {
 
 impl<T: Tap, E: Events> Model<T, E> {
     pub(crate) fn measured(&self) -> Measured {
-        // By plan: the number of its latest flow.
+        // The number of each plan's latest flow.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
         let names = self
             .groups
@@ -153,8 +153,9 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let all = |of: fn(&Session) -> u64| sessions.iter().map(|session| of(session)).sum::<u64>();
                 match load.demand() {
                     Demand::Offered => Some(of(all(Session::offered))),
-                    // At the end of the warm-up, packets on the sink's access link count as
-                    // arrived, so `requested` lacks them. But they are delivered after the warm-up.
+                    // At the end of the warm-up, packets on the sink's access link already count as
+                    // arrived, so `requested` lacks them. They are delivered after the warm-up, so
+                    // `delivered` may be larger.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }

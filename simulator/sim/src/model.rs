@@ -1,7 +1,7 @@
 //! The model: the events in the network and their order.
 //!
 //! Three events carry a packet over a queue and back. The packet arrives at the queue
-//! ([`Event::Arrival`]); the link finishes the preceding packet ([`Event::LinkFree`]); the
+//! ([`Event::Arrival`]). The link finishes the preceding packet ([`Event::LinkFree`]). The
 //! acknowledgement reaches the sender ([`Event::Ack`]), which sends the packets that it allows.
 //!
 //! Links without contention need no events. A flow's own links, wires, and a return path without
@@ -15,11 +15,12 @@
 //!                 └──────────────────────── Ack ◄─ wires, own links ────────────────────────┘
 //! ```
 //!
-//! Events have one total order: by time, then by the tie rule, which depends on the seed and the
-//! events ([`Ties`](crate::ties::Ties)), then by scheduling order. No event is ever cancelled: a
-//! link and a flow ignore events at times when they are not due.
+//! Events have one total order: by time, then by the tie rule, then by scheduling order. The tie
+//! rule depends on the seed and the events ([`Ties`](crate::ties::Ties)). No event is ever
+//! cancelled. Links and flows ignore events at times when the link or flow is not due.
 //!
-//! Hosts may run ahead of links if that changes nothing, so the loop runs in turns.
+//! The loop runs in turns: events at hosts, then events at links. Hosts may run ahead of links only
+//! if the results do not change.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -53,7 +54,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) hears_trips: bool,
-    /// By flow, as far as needed: when an answer last reached the sender.
+    /// The time of the last answer that reached each flow's sender. The vector grows as needed.
     pub(crate) heard: Vec<Time>,
     /// Events handled before the watcher was last called.
     pub(crate) watched: u64,
@@ -174,8 +175,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        // The descriptor is written once, where the discipline reads it. Moving it right after it
-        // was written in pieces would stall the processor.
+        // The descriptor is built where the discipline reads it. Building it elsewhere in pieces
+        // and then moving it would stall the processor.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
             Some(_) => self.enter_domain(slot, now),
@@ -271,9 +272,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. Computes the
-    /// receiver's reaction and the return of the acknowledgement at once, although their times may
-    /// lie ahead.
+    /// Handles the delivery of `frame`, which reaches the sink's access link at `at`. The frame is
+    /// kept in `slot`. The receiver's reaction and the return of the acknowledgement are computed
+    /// at once, although their times may lie ahead.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);

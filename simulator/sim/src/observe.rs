@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
 pub trait Observer: Send {
-    /// Samples are taken at every multiple of this interval; none if it is `None` or zero.
+    /// The interval between samples. No samples are taken if it is `None` or zero.
     fn interval(&self) -> Option<Duration> {
         None
     }
@@ -33,7 +33,7 @@ pub trait Observer: Send {
     /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
     /// Invoked when a transfer or a page is complete, or certain to complete. The event's time may
-    /// lie ahead, by a packet's transit time on the receiver's own link.
+    /// lie ahead by a packet's transit time on the receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
@@ -169,8 +169,7 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// The flows, in the order of the plan. If a flow has several connections, they follow each
-    /// other.
+    /// The flows, in the order of the plan. The connections of one flow follow each other.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
         let (groups, since) = (self.groups, self.since);
         let mut last = (u32::MAX, 0);
@@ -240,7 +239,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The engine's callbacks while it runs. The implementation that does nothing is compiled away.
+/// The engine's callbacks during a run. The compiler removes the implementation that does nothing.
 pub(crate) trait Tap {
     const IS_ON: bool;
     fn set_place(&mut self, now: Time, link: Option<u32>);
@@ -325,7 +324,7 @@ pub(crate) struct Watch<'a> {
     link: Option<u32>,
     since: Since,
     reached: Vec<Time>,
-    /// Future deliveries by time, and for equal times in the order of computation.
+    /// Future deliveries, ordered by time and then by order of computation.
     ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
 }

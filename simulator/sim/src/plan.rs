@@ -61,7 +61,7 @@ pub struct GroupPlan {
     pub forward: Vec<Hop>,
     /// The path from the sink's access link to the source's, which acknowledgements take.
     pub back: Vec<Hop>,
-    /// The rate of each flow's own link, at either end.
+    /// The rate of each flow's access link, at either end.
     pub access_rate: Rate,
     /// The class of the flows' packets: a subscriber, a host, or a leaf of a tree of classes; 0 for
     /// none.
@@ -74,8 +74,8 @@ pub struct GroupPlan {
     /// The flows. Their numbers start at 1, or continue those of the preceding plan with the same
     /// name.
     pub members: Vec<Member>,
-    /// The times in which each member sends; if there are none, it sends from its own start to the
-    /// end of the run. The first on-time always begins with the flow's own start.
+    /// The times in which each member sends. The first on-time always begins with the flow's own
+    /// start. Without on-times, a member sends from its own start to the end of the run.
     pub on: Vec<OnTime>,
 }
 
@@ -116,7 +116,7 @@ impl GroupPlan {
 pub struct Member {
     /// When it starts.
     pub start: Duration,
-    /// The propagation delay of the flow's access link, one way; the same at either end.
+    /// The one-way propagation delay of the flow's access link, the same at both ends.
     pub access_delay: Duration,
 }
 
@@ -125,8 +125,8 @@ pub struct Member {
 pub enum Hop {
     /// A queued link, by its index in [`Network::links`].
     Link(u32),
-    /// A link that is never congested: it delays packets, but no packet waits for one of another
-    /// flow.
+    /// A link that is never congested. It delays packets, but packets of different flows never wait
+    /// for each other.
     Wire {
         /// Its rate.
         rate: Rate,
@@ -143,7 +143,7 @@ pub enum Source {
         /// Its constants.
         tcp: fairwire_tcp::Config,
     },
-    /// A user of TCP, with one connection or several, and one record for all of them.
+    /// A user of TCP with one or more connections. All connections share one record.
     Tcp {
         /// The constants of each connection.
         tcp: fairwire_tcp::Config,
@@ -183,8 +183,8 @@ impl Network {
         self.groups.iter().map(|group| group.members.len() * group.flows_each()).sum()
     }
 
-    /// One queued link that all flows share; acknowledgements return over a similar link without
-    /// other traffic.
+    /// A network with one queued link that all flows share. Acknowledgements return over a similar
+    /// link without other traffic.
     pub fn dumbbell(bottleneck: LinkPlan, mut groups: Vec<GroupPlan>) -> Self {
         let back = Hop::Wire { rate: bottleneck.rate, delay: bottleneck.delay };
         for group in &mut groups {

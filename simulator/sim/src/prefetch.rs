@@ -1,7 +1,7 @@
 //! Prefetching of memory before it is needed.
 //!
-//! An ordinary load would not serve. The processor completes its instructions in order, so a load
-//! that misses the cache eventually delays everything behind it. A prefetch is complete at once.
+//! An ordinary load would not help. The processor retires instructions in order, so a load that
+//! misses the cache eventually delays all later instructions. A prefetch retires at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::ops::Range;

@@ -48,7 +48,7 @@ pub struct TransferEvent {
     pub alone: Option<Duration>,
 }
 
-/// The kind of a [`PacketEvent`].
+/// The type of a [`PacketEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The packet reached a queue.

@@ -74,10 +74,10 @@ impl Steps {
         self.now
     }
 
-    /// Changes the discipline of link number `link` of the plan to the newly built `fresh`. If the
-    /// present discipline can [take over](Discipline::retune) the parameters of `fresh`, the
-    /// present state remains. Otherwise the waiting packets are offered to `fresh`, which drops
-    /// them like arrivals if it has no room.
+    /// Changes the discipline of the plan's link number `link` to the newly built `fresh`. If the
+    /// present discipline can [take over](Discipline::retune) the parameters of `fresh`, it does so
+    /// and keeps its state. Otherwise the waiting packets are offered to `fresh`, which drops them
+    /// like arrivals if it has no room.
     ///
     /// # Panics
     /// When there is no such link.
@@ -85,9 +85,9 @@ impl Steps {
         self.model.change_discipline(link as u32, fresh, self.now);
     }
 
-    /// Changes the rate of link number `link` of the plan from now on. A packet being sent ends as
-    /// scheduled. If a schedule changes the link's rate, `rate` applies before the schedule's first
-    /// change. A link that follows a trace ignores `rate`.
+    /// Changes the rate of the plan's link number `link` from now on. A packet being sent ends as
+    /// scheduled. If a schedule changes the link's rate, `rate` applies only before the schedule's
+    /// first change. A link that follows a trace ignores `rate`.
     ///
     /// # Panics
     /// When there is no such link.

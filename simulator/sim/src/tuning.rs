@@ -8,8 +8,8 @@ use fairwire_core::Duration;
 pub(crate) struct Tuning {
     /// How far hosts may be handled ahead of links; `None` if all events are handled in one order.
     pub(crate) lookahead: Option<Duration>,
-    /// By link: do its packets continue only to sinks? Such packets are delivered together, at the
-    /// end of a turn. Empty without a lookahead.
+    /// For each link: do its packets continue only to sinks? Such packets are delivered together,
+    /// at the end of a turn. Empty without a lookahead.
     pub(crate) last_links: Vec<bool>,
     /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
     /// kept separately instead of as an event in a lane.

@@ -1,7 +1,7 @@
-//! The wire behind a queued link, if it has faults: packets on it are lost, or arrive late,
-//! reordered, or twice.
+//! The wire behind a queued link, if it has faults. Packets on such a wire may be lost, delayed,
+//! reordered or duplicated.
 //!
-//! Packets may overtake others on such a wire, so each delivery is an event.
+//! Packets may overtake others there, so each delivery is an event.
 
 use crate::event::{Event, Events, Lane, Leaving};
 use crate::model::Model;

@@ -47,8 +47,8 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
     Table { numbers, published, is_exact: plan.seeds.len() == 1 && plan.computed.is_some() }
 }
 
-/// Compares each number of `exhibit`, assembled for `plan`, with the paper's printed number. The
-/// verdict is `None` if none is printed, or no claim gives a tolerance.
+/// Compares each number of `exhibit`, assembled for `plan`, with the paper's printed number. A
+/// verdict is `None` if the paper prints no number, or if no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()

@@ -27,7 +27,7 @@ pub(crate) struct Finished {
 }
 
 const MAGIC: &[u8] = b"fairwire result\n";
-/// Files without this ending or [`HALF`] are not ours, and remain.
+/// Files with neither this ending nor [`HALF`] are not ours, and remain.
 const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result older than this was left by a terminated command.
@@ -375,7 +375,7 @@ mod tests {
                 });
             }
         });
-        // Between two counts of the folder, each of the four caches counts only its own results, so
+        // Between two counts of the folder, each of the four caches knows only its own results. So
         // each may add 40 blocks.
         assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
         let gone = clean(folder.path()).unwrap();

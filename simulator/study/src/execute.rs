@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Hashes of the sources that produce each type of result.
+/// Hashes of the source code that produces results, one for each type of result.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     /// For runs.
@@ -69,7 +69,7 @@ pub enum Fault {
 pub struct Work<'a> {
     /// The store of results.
     pub cache: &'a Cache,
-    /// Threads; 0 for one per core.
+    /// The number of threads; 0 for one per core.
     pub jobs: usize,
     /// Invoked from any thread with the completed fraction.
     pub progress: &'a (dyn Fn(f64) + Sync),

@@ -94,7 +94,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
 pub struct UnknownExhibit {
     /// The given name.
     pub given: String,
-    /// The exhibits of the named paper, or the papers if the paper is also unknown.
+    /// The exhibits of the named paper, or all papers if the paper is also unknown.
     pub allowed: Vec<String>,
     /// The most likely intended names, if any are similar.
     pub likely: Vec<String>,

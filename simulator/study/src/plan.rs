@@ -94,8 +94,8 @@ pub struct Curves {
 /// How an exhibit's runs differ from the study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to the exhibit's scenarios, as `--set`. The variations along the horizontal axis are
-    /// applied after them.
+    /// Changes to the exhibit's scenarios, as with `--set`. The variations along the horizontal
+    /// axis are applied after them.
     pub set: Vec<String>,
     /// The number of the exhibit's seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,

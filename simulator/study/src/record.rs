@@ -77,7 +77,7 @@ pub struct Exhibit {
     pub command: String,
     /// The measures, in the order of the study.
     pub measures: Vec<Measured>,
-    /// Every number: by measure, then by series, then by point.
+    /// Every number, ordered by measure, then by series, then by point.
     pub numbers: Vec<Number>,
     /// The numbers printed in the paper.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -27,7 +27,8 @@ pub struct Study {
     pub calibration: Calibration,
 }
 
-/// The verdicts of `verdicts.toml`, by exhibit and claim: `table1.faba-above-fred`.
+/// The verdicts of `verdicts.toml`. A key names exhibit and claim, such as
+/// `table1.faba-above-fred`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
@@ -98,8 +99,9 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// Counts the recorded verdicts on the claims of exhibit number `at`, in [`VERDICTS`] order:
-    /// those of the full depth or, without any, of the quick depth. `None` without either.
+    /// Counts the recorded verdicts on the claims of exhibit number `at`, in the order of
+    /// [`VERDICTS`]. Uses the verdicts of the full depth, or else those of the quick depth. `None`
+    /// if neither depth has any.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

@@ -34,7 +34,7 @@ pub(crate) fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Expands `vary` to points. Errors are the wrong key and reason.
+/// Expands `vary` to points. An error is the wrong key and the reason.
 pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
     let keys = [

@@ -2,7 +2,7 @@
 
 use fairwire_figures::number::{ROUNDING, Unit, spread};
 
-/// `; did you mean `a`?` if one or several of `known` are similar to `given`.
+/// A hint such as "; did you mean ...?" if any of `known` is similar to `given`; else empty.
 pub fn hint(given: &str, known: &[String]) -> String {
     fairwire_core::spelling::hint(given, known.iter().map(String::as_str))
 }

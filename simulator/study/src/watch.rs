@@ -58,8 +58,8 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By series: its value at each sample, up to its last value; `None` at samples without a
-    /// value.
+    /// The values of each series, one for each sample up to the series' last value. `None` at
+    /// samples without a value.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,
@@ -81,8 +81,8 @@ impl Samples {
         *self.series.get(name)?.get(at)?
     }
 
-    /// The result of a function of a series, over the function's window or, without one, from
-    /// `warm_up_s` on.
+    /// The result of a function of a series. It covers the function's window or, without one, the
+    /// time from `warm_up_s` on.
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));

@@ -126,8 +126,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let best: f64 = summary.best["rate"].parse().unwrap();
     assert!(best > 1.45 && summary.best["start"] == "at once", "{summary:?}");
 
-    // The claim holds in about a quarter of the draws: those with a rate above 1 Mbit/s and a start
-    // at once.
+    // The claim holds in about a quarter of the draws: those with a rate above 1 Mbit/s and an
+    // immediate start.
     let held = &found.claims["rate.above-half"];
     assert!(!held.chosen || held.best, "{held:?}");
     assert!((2..=6).contains(&held.held) && held.of == 16, "{held:?}");

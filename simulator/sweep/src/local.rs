@@ -29,7 +29,7 @@ impl Share {
     pub const ALL: Share = Share { index: 1, of: 1 };
 
     /// Does this process make `run`? The answer does not depend on which runs are missing. With a
-    /// precision, one process makes all runs of a cell, because it examines their interval.
+    /// precision, one process makes all runs of a cell, because it examines the cell's interval.
     fn has(self, plan: &Plan, run: Run) -> bool {
         let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
         let hash = plan.cells[run.cell].hash.bytes().fold(seed, |hash, byte| {
@@ -59,7 +59,7 @@ pub struct Cost {
 pub struct Local<'a> {
     /// The folder for results.
     pub folder: &'a Path,
-    /// Threads; 0 for one per core.
+    /// The number of threads; 0 for one per core.
     pub jobs: usize,
     /// This process's share of the sweep.
     pub share: Share,
@@ -205,9 +205,9 @@ impl Plan {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
         let (mut next, mut size) = (0, 1);
-        // The pilot's runs are spread over all cells. The time is checked between shards, which
-        // grow up to PILOT_SHARD_SECONDS: storing each run separately would take longer than the
-        // run.
+        // The pilot's runs are spread over all cells. The time is checked between shards. Shards
+        // grow up to PILOT_SHARD_SECONDS, because storing each run separately would take longer
+        // than the run.
         while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
@@ -223,7 +223,7 @@ impl Plan {
     }
 
     /// Cuts the missing runs into shards of about `seconds` each, for workers in other processes.
-    /// If that would be more than `max` shards, they are longer.
+    /// The shards are longer if there would be more than `max`.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -18,8 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const MAX_BYTES: u64 = 1 << 20;
-/// The maximum number of cells: more than a table can show. Each is read and checked before
-/// anything runs.
+/// The maximum number of cells. All cells are read and checked before anything runs.
 const MAX_CELLS: usize = 1_000_000;
 pub(crate) const DISCIPLINE: &str = "discipline";
 /// Keys of a scenario that cannot be varied in a sweep, and what is allowed instead.
@@ -38,7 +37,8 @@ const ELSEWHERE: [(&str, &str); 7] = [
 pub struct Axis {
     /// The key, as in `--set`.
     pub key: String,
-    /// The axis's values: each in TOML, and as in a column, which has only numbers or only texts.
+    /// The axis's values, each as TOML and as the value of a column. A column has only numbers or
+    /// only texts.
     pub values: Vec<(String, Value)>,
 }
 
@@ -53,8 +53,7 @@ pub struct Cell {
     pub discipline: Arc<str>,
     /// A hash of everything on which the cell's runs depend, except the seed.
     pub hash: Arc<str>,
-    /// The approximate duration of a run, without a unit: proportional to the bits that links can
-    /// carry.
+    /// The approximate relative duration of a run, proportional to the bits that links can carry.
     pub(crate) weight: f64,
 }
 

@@ -5,9 +5,9 @@ use fairwire_metrics::interval::estimate;
 const FIRST: usize = 8;
 
 /// The number of seeds for a cell, at most `max`. The cell's intervals are examined after 8 seeds,
-/// and after each increase by half, but never in between. The result is the first such number at
-/// which the intervals are narrow, or not all results are known yet. So the order of the runs does
-/// not matter.
+/// and again whenever the number has grown by half. The result is the first examined number at
+/// which the intervals are narrow, or at which results are still missing. So the order of the runs
+/// does not matter.
 pub(crate) fn seeds(
     max: usize,
     is_known: impl Fn(usize) -> bool,

@@ -56,7 +56,7 @@ enum Step {
 /// The number of records converted to JSON at once. A million would take gigabytes.
 const BLOCK: usize = 4096;
 
-/// A table with a row per record. A map in a record, such as drops by cause, gives a column for
+/// A table with a row per record. A map in a record, such as drops by cause, becomes a column for
 /// each key that any record has.
 ///
 /// # Panics
@@ -106,7 +106,7 @@ fn schema<R: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<R>().to_value()
 }
 
-/// The fields of `schema`. `rows` supply its maps' keys.
+/// The fields of `schema`. The keys of its maps come from `rows`.
 fn fields(schema: &Value, rows: &[Value]) -> Vec<Field> {
     let mut fields = Vec::new();
     add(&mut fields, &mut Way::default(), schema, rows);

@@ -101,8 +101,8 @@ impl Shard {
         self.cells.iter().map(|cell| cell.seeds.len()).sum()
     }
 
-    /// Makes the runs in succession. At the end, the store has them in one part. Flows are written
-    /// first, so no run is present without its flows.
+    /// Makes the runs in succession. At the end, all runs are in one part of the store. Flows are
+    /// written first, so no run is present without its flows.
     ///
     /// Each run is stored within half a second after its end, in a part that a larger part replaces
     /// later. `progress` is invoked with the completed fraction. When `stop` becomes true, finished
@@ -221,7 +221,7 @@ fn clock_seconds() -> f64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// This time affects how work is divided and the estimate of the remaining cost, but not the
+/// This time affects the division of work and the estimate of the remaining cost, but not the
 /// results.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {

@@ -21,7 +21,7 @@ pub struct SweepSpec {
     pub format: u32,
     /// The scenario file, as a path from the plan's folder. Required in a file.
     pub scenario: Option<String>,
-    /// Changes to the scenario in every cell, as `--set PATH=VALUE`.
+    /// Changes to the scenario in every cell, as with `--set PATH=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
     /// The variations. Each key is `discipline` or a path as in `--set`, in quotes if it has dots.

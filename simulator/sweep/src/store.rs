@@ -186,7 +186,7 @@ impl Store {
         Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
     }
 
-    /// Lists the parts; `None` if one disappeared meanwhile.
+    /// Lists the parts; `None` if a part disappeared meanwhile.
     fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,

@@ -36,7 +36,7 @@ pub struct Config {
     pub recovery: Recovery,
     /// How the window grows and shrinks.
     pub control: ControlConfig,
-    /// Does the receiver delay acknowledgements? `None` acknowledges each segment at once.
+    /// The receiver's delay of acknowledgements. With `None`, each segment is acknowledged at once.
     pub delayed_ack: Option<DelayedAck>,
     /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), instead of by
     /// acknowledgements?

@@ -20,7 +20,8 @@ pub(crate) struct Cut {
     room: u64,
     /// The window after the cut, in segments (ssthresh).
     target: u32,
-    /// The window before the cut, in segments, at least 1: `step` divides by it (RecoverFS).
+    /// The window before the cut, in segments (RecoverFS). At least 1, because `step` divides by
+    /// it.
     before: u32,
     /// Segments delivered since the cut began (prr_delivered).
     delivered: u32,

@@ -1,11 +1,10 @@
 //! A record of when each segment in flight was sent, and of the number delivered by then. It gives
 //! exact round-trip times and delivery rates.
 //!
-//! A journal takes 32 bytes per segment in flight. A sender keeps one if it uses RACK-TLP or exact
-//! round-trip times, or if its controller needs a journal.
+//! A journal takes 32 bytes per segment in flight. A sender keeps a journal if it uses RACK-TLP or
+//! exact round-trip times, or if its controller needs the measurements.
 //!
 //! # Source
-//!
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3. A rate is the amount delivered between
 //! the sending of a segment and its acknowledgement, divided by a time. This time is the longer of
 //! two: the time in which the amount was sent, and the time in which it was acknowledged.
@@ -146,8 +145,9 @@ impl Journal {
         }
     }
 
-    /// `is_from_before` means that the acknowledgement echoes a segment sent before all
-    /// retransmissions, so these are still in flight (RFC 8985, section 6.2, step 2).
+    /// Handles the acknowledgement of everything below `unacked`. `is_from_before` means that it
+    /// echoes a segment sent before all retransmissions, so the retransmissions are still in flight
+    /// (RFC 8985, section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -159,8 +159,8 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures), if all segments
-    /// in flight were sent once and none has arrived out of order.
+    /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures). Requires that
+    /// all segments in flight were sent once, and that none has arrived out of order.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];

@@ -1,5 +1,5 @@
-//! The state of RACK-TLP (RFC 8985), which detects losses by time. It also serves to undo
-//! reductions made without a loss, which Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) reveals.
+//! The state of RACK-TLP (RFC 8985), which detects losses by time. The state also serves to undo a
+//! reduction if Eifel (RFC 3522, RFC 4015) or DSACK (RFC 3708) shows that there was no loss.
 //!
 //! A missing segment is lost once two conditions hold. A segment sent later has arrived, and a
 //! round trip plus a reordering window have passed since the missing segment was sent. Unlike a
@@ -20,7 +20,7 @@ pub(crate) const DUPLICATES: u32 = 3;
 /// (section 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
-/// The last segment sent among those that have arrived, and its sending time.
+/// The arrived segment that was sent last, and its sending time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
     pub(crate) sent: Time,
@@ -55,8 +55,8 @@ pub(crate) struct Rack {
     pub(crate) variation: Variation,
 }
 
-/// The variation of the round trip as in Linux. The timeout uses its peak. After a silence, the
-/// peak decreases once per round trip, not with every sample.
+/// The variation of the round trip, as in Linux. The timeout uses its peak. The peak rises at once,
+/// but decreases only once per round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
     /// The smoothed deviation of the measurements, and its peak in this round trip. Both are
@@ -184,8 +184,8 @@ impl Rack {
         }
     }
 
-    /// Records that DSACK reports a reduction without a loss: the reordering window stays wide for
-    /// another recovery.
+    /// Records that DSACK reports a reduction without a loss, so the reordering window stays wide
+    /// for another recovery.
     pub(crate) fn explained(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }

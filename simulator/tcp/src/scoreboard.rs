@@ -7,10 +7,9 @@
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
 //! 6.2, step 5). Segments sent once are examined in number order, which is their sending order.
-//! Retransmissions are examined in their own sending order. So each is examined once.
+//! Retransmissions are examined in their own sending order. So every segment is examined once.
 //!
 //! # Where we differ
-//!
 //! Under `Rule::Count`, a retransmission counts as lost when the receiver reports a segment that
 //! was first sent later. This is in the spirit of RFC 8985; RFC 6675 would wait for the timer.
 
@@ -179,8 +178,8 @@ impl Scoreboard {
         self.repeated
     }
 
-    /// True if enough segments arrived out of order to show that the first is lost, assuming no
-    /// reordering.
+    /// True if enough segments arrived out of order to show that the first segment in flight is
+    /// lost, assuming no reordering.
     pub(crate) fn has_duplicates(&self) -> bool {
         self.sacked >= DUPLICATES
     }

@@ -15,10 +15,11 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
     pub cwr: bool,
-    /// The epoch, which changes with the first retransmission after a reduction, with a
-    /// retransmitted probe, and with each retransmitted SYN. It replaces a timestamp (RFC 7323): an
-    /// acknowledgement whose [`echo`](Ack::echo) differs from the sender's current value echoes an
-    /// earlier segment. Used with [`Recovery::Rack`](crate::Recovery::Rack).
+    /// The epoch changes with the first retransmission after a reduction, with a retransmitted
+    /// probe, and with each retransmitted SYN. It replaces a timestamp (RFC 7323). If an
+    /// acknowledgement's [`echo`](Ack::echo) differs from the sender's current epoch, the
+    /// acknowledgement echoes a segment of an earlier epoch. Used with
+    /// [`Recovery::Rack`](crate::Recovery::Rack).
     pub epoch: bool,
 }
 

@@ -19,7 +19,7 @@ fn compilers() -> Vec<&'static str> {
     there
 }
 
-/// `None` if the compiler lacks sanitizers.
+/// The compiled program; `None` if the compiler lacks sanitizers.
 fn compiled(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let name = source.replace(['/', '.'], "-");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}-{name}"));

@@ -18,7 +18,7 @@ pub(crate) fn child(name: &str, flows: u32) {
     workload.run();
 }
 
-/// Per offered packet; `None` without Valgrind.
+/// The instructions per offered packet; `None` without Valgrind.
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
@@ -28,7 +28,7 @@ pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     })
 }
 
-/// Per packet; `None` without Valgrind.
+/// The instructions per packet; `None` without Valgrind.
 pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
         let (count, output) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);

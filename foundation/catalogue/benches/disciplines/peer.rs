@@ -86,7 +86,7 @@ impl Bursts {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
-    /// Only this is measured. Returns the number of packets that left.
+    /// Runs the measured bursts. Returns the number of packets that left.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         self.work()

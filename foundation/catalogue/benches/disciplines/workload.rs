@@ -125,7 +125,7 @@ impl Workload {
         self.discipline.enqueue(packet, now, &mut Ignore);
     }
 
-    /// Only this is measured. Returns the number of packets offered.
+    /// Runs the measured packets. Returns the number of packets offered.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);

@@ -5,10 +5,10 @@
 //! exceeds. Its weight and priority apply to the excess, the rate beyond all guarantees. The unused
 //! part of a guarantee goes to the class's siblings first, then up the tree.
 //!
-//! At each class, from the root down, children within their guarantee are served first: the most
-//! urgent first, and among equally urgent ones the one due longest. If none is within its
-//! guarantee, the most urgent children share the excess in proportion to their weights. An inner
-//! class lends its guarantee to its children in the same manner.
+//! From the root down, each class first serves children within their guarantee. The most urgent of
+//! these children come first, and among equally urgent children the one due longest. If none is
+//! within its guarantee, the most urgent children share the excess in proportion to their weights.
+//! An inner class lends its guarantee to its children in the same manner.
 //!
 //! # Why
 //! Subscribers, offices or services have contracts, and each may need its own rules inside.
@@ -82,7 +82,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The size of the buffer that all leaves without their own buffer share in equal parts.
+    /// The size of the buffer that all leaves without a separate buffer share equally.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters
@@ -91,7 +91,7 @@ pub struct Spec {
     pub ecn: Option<EcnChoice>,
     /// The ceiling of the entire tree.
     ///
-    /// Without it only the link sets the pace.
+    /// Without it, only the link limits the tree.
     #[parameter(unset = "none")]
     pub rate: Option<Quantity<Rate>>,
     /// The classes.
@@ -134,7 +134,7 @@ pub struct Class {
     /// The rate that the class never exceeds.
     #[parameter(unset = "none")]
     pub ceiling: Option<Quantity<Rate>>,
-    /// The weight of the class for the excess.
+    /// The weight by which the class shares the excess.
     #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
     /// The priority of the class for the excess; 0 is the most urgent.
@@ -148,8 +148,8 @@ pub struct Class {
     /// of a run no class counts as paused.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
-    /// How far the class may fall behind its rate or its ceiling and still catch up. With `peak`,
-    /// it applies only to the ceiling.
+    /// The amount by which the class may fall behind its rate or its ceiling and still catch up.
+    /// With `peak`, the burst applies only to the ceiling.
     #[parameter(
         unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"

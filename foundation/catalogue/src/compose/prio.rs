@@ -61,7 +61,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The size of the buffer that all bands without their own buffer share in equal parts.
+    /// The size of the buffer that all bands without a separate buffer share equally.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters
@@ -76,7 +76,7 @@ pub struct Spec {
     /// The bands, the most urgent first.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
-    /// The band for packets whose value is in no list of `bands`; the first band is 1.
+    /// The band for packets whose value is in no `of` list; the first band is 1.
     #[parameter(unset = "the last", unit = "number")]
     pub default_band: Option<u32>,
 }

@@ -24,9 +24,9 @@
 //! algorithm of ITU-T I.371, annex A.
 //!
 //! # Where we differ
-//! An interval of T seconds has at most `burst`, plus `rate` times T, plus one packet, which
-//! deficit mode sends before it is paid. Times are rounded to a nanosecond, and the remainder is
-//! carried over. The bucket begins to fill at time zero.
+//! In any T seconds, the shaper sends at most `burst` plus `rate` times T, plus one packet. Deficit
+//! mode sends that packet before it is paid. Times are rounded to a nanosecond, and the remainder
+//! is carried over. The bucket begins to fill at time zero.
 //!
 //! # Example
 //! ```toml

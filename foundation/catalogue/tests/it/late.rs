@@ -5,7 +5,7 @@ use super::discipline;
 use fairwire_catalogue as catalogue;
 use fairwire_core::{Duration, Ignore, Packet, Rate, Server, Time, Transmitter};
 
-/// The fraction of the offered load that a link of 10 Mbit/s sends if it is polled each 2 ms. 20
+/// The fraction of the offered load that a link of 10 Mbit/s sends if it is polled every 2 ms. 20
 /// flows offer 9.6 Mbit/s in packets of 1000 B.
 fn carried(name: &str, typed: &str) -> f64 {
     let rate = Rate::from_bps(10_000_000).expect("not zero");

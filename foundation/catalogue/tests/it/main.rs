@@ -31,7 +31,7 @@ fn built(name: &str, typed: &str) -> Result<Box<dyn Discipline>, BuildError> {
     build(name, &parameters, &site())
 }
 
-/// An example is `discipline("red", "[red]\ngentle = false")`.
+/// Builds a discipline, as in `discipline("red", "[red]\ngentle = false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     built(name, typed).unwrap_or_else(|error| panic!("{typed}: {error}"))
 }

@@ -23,10 +23,11 @@ impl Buffer {
         some(self.slots[key.index()].newer).map(Key)
     }
 
-    /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first. This
-    /// merge sort starts from the flows, because the packets of a flow are in order. The links are
-    /// in `newer`. Waiting packets use `newer` otherwise only in a buffer with the order of
-    /// arrival.
+    /// Links the packets of the backlogged flows `from..to` by arrival, and returns the first. The
+    /// sort merges whole flows, because the packets of each flow are in order.
+    ///
+    /// The links are in `newer`. Otherwise, waiting packets use `newer` only in a buffer that
+    /// maintains the order of arrival.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 pub struct Key(u32);
 
 impl Key {
-    /// The slab index: below [`Buffer::slots`], for arrays parallel to the buffer.
+    /// The index into arrays parallel to the buffer; below [`Buffer::slots`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -39,7 +39,7 @@ impl Key {
 pub struct FlowKey(u32);
 
 impl FlowKey {
-    /// The slab index: below [`Buffer::slots`], for arrays parallel to the buffer.
+    /// The index into arrays parallel to the buffer; below [`Buffer::slots`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -294,7 +294,6 @@ impl Buffer {
         FlowKey(slot.links.flow)
     }
 
-    /// Adds a slot, when all used slots are occupied.
     #[cold]
     fn use_another_slot(&mut self) {
         self.free_slot = self.slots.len() as u32;

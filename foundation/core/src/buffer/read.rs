@@ -70,15 +70,15 @@ impl Buffer {
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue for packets of this flow. If the number of queues is fixed, as by
-    /// [`Queues::hashed`], the name is the queue's number, from 0, and is valid even for an empty
-    /// queue.
+    /// The name of the queue for this packet's flow. If the number of queues is fixed, as by
+    /// [`Queues::hashed`], the name is the queue's number, from 0. Such a name is valid even for an
+    /// empty queue.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)
     }
 
-    /// The backlogged queue for packets of this flow; `None` if it is empty.
+    /// The queue for this packet's flow; `None` if the queue is empty.
     #[inline]
     pub fn flow(&self, packet: &Packet) -> Option<FlowKey> {
         self.find(self.queues.of(packet))

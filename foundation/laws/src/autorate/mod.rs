@@ -28,8 +28,8 @@
 //! # Whose round trips count
 //! A queue of the line delays all peers that cross it, so the smallest delays are the best
 //! evidence. Peers are taken in order of delay until they carry a quarter of the traffic, and the
-//! delay of the last one counts. Nothing is decided while the awaited peers carry more than the
-//! heard ones.
+//! delay of the last peer counts. Nothing is decided while the awaited peers carry more than the
+//! heard peers.
 //!
 //! # What is delivered
 //! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line,
@@ -77,10 +77,10 @@ const NAME: &str = "autorate";
 #[parameters(gated, public, checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The rate is never below this.
+    /// The minimum rate.
     #[parameter(unset = "a tenth of `rate`")]
     pub min: Option<Quantity<Rate>>,
-    /// The rate is never above this.
+    /// The maximum rate.
     #[parameter(unset = "twice `rate`")]
     pub max: Option<Quantity<Rate>>,
     /// The added delay above which the line is full; the rate may grow while the added delay is at
@@ -90,14 +90,16 @@ pub struct Spec {
     /// The fraction of the line's delivery that a cut leaves.
     #[parameter(default = 0.95, min = 0.1, max = 1.0, unit = "1")]
     pub keep: Option<f64>,
-    /// How fast the rate grows, per second, below `keep` of the line's last delivery.
+    /// The growth of the rate, per second, while the rate is below `keep` of the line's last
+    /// delivery.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
-    /// How fast the rate initially grows, per second, above `keep` of the last delivery. This
-    /// growth doubles each second, up to `recover`.
+    /// The initial growth of the rate, per second, above `keep` of the last delivery. This growth
+    /// doubles each second, up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// How long the shortest round trip is remembered: between half of this time and all of it.
+    /// The maximum time for which the shortest round trip is remembered; the minimum is half of
+    /// this time.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
     /// The time without use after which the rate returns to its start.
@@ -110,9 +112,9 @@ pub struct Spec {
 pub struct Config {
     /// The rate at the start, and after time without use.
     pub start: Rate,
-    /// The rate is never below this.
+    /// The minimum rate.
     pub min: Rate,
-    /// The rate is never above this.
+    /// The maximum rate.
     pub max: Rate,
     /// The parameters as given, or their defaults.
     pub given: Checked,
@@ -147,7 +149,7 @@ fn rate_of(bps: f64) -> Option<Rate> {
 pub const STEP: Duration = Duration::from_ms(50);
 /// If cuts have not helped for this long, the delay was not from our queue.
 const FORGET: Duration = Duration::from_secs(5);
-/// An added delay is stale after this.
+/// The age above which an added delay is stale.
 const STALE: Duration = Duration::from_secs(1);
 
 /// The rates of one or both directions of a line. See the [module](self).

@@ -46,7 +46,7 @@ struct Peer {
     /// True if the peer's base was measured before the line was full.
     is_trusted: bool,
     trip: Duration,
-    /// The bytes that it carried lately.
+    /// The bytes that the peer carried lately.
     carries: f64,
     heard: Option<Span>,
 }
@@ -100,8 +100,8 @@ impl Peers {
     }
 
     /// Combines the round trips of all peers since the last verdict. If any of these peers are
-    /// trusted, only trusted ones count. `None` while the awaited peers carry more than the heard
-    /// ones.
+    /// trusted, only trusted peers count. `None` while the awaited peers carry more than the heard
+    /// peers.
     pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
         self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());

@@ -1,4 +1,4 @@
-//! A [`Shaper`] with an [`Autorate`]: its rate follows the line behind it.
+//! A [`Shaper`] whose [`Autorate`] adapts the rate to the line behind it.
 //!
 //! The rate changes only when packets enter or leave.
 

@@ -34,7 +34,7 @@
 //!   link or of the shaper around it. At least two thirds of that rate are sent, however much is
 //!   dropped. Unlike in CAKE, drops are not charged to their flow. For 150 downloads, take CAKE's
 //!   buffer of 4 MB and CAKE's values for long round trips: `target = "50 ms"` and `interval = "1
-//!   s"`; with the defaults CoDel alone drops a fifth of the packets (`scenarios/ingress.toml`).
+//!   s"`. With the defaults, CoDel alone drops a fifth of the packets (`scenarios/ingress.toml`).
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
 //!   quantum, not all active ones. Queues of TCP flows with small windows run empty and return as
 //!   new. New queues are served first and not counted, so a host with many of them gets more than
@@ -43,8 +43,8 @@
 //! - By default, COBALT allows a backlog of two packets for each backlogged queue. CAKE's allowance
 //!   covers only bulky queues, and exists only with the option `ingress`; `allowance = "packets"`
 //!   is CAKE without that option. With `"packets"` the single TCP flow above gets 0.30.
-//! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
-//!   that its hash picks.
+//! - If all eight queues of a set are taken, a flow shares the first queue. In CAKE, the flow
+//!   shares the queue that its hash picks.
 //! - The scheduler and the dropper list their own differences.
 //!
 //! # Example
@@ -137,7 +137,7 @@ pub struct Spec {
     pub ingress: Option<bool>,
     /// The maximum number of packets that one overflow drops.
     ///
-    /// CAKE drops just enough.
+    /// CAKE drops only as many as necessary.
     #[parameter(default = 1, min = 1, unit = "packets")]
     pub batch: Option<u32>,
 }

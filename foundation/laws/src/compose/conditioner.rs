@@ -16,8 +16,8 @@ struct Labelled {
 /// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// For each class, the index of its marker in `markers`. Marker 0 is shared, also by classes
-    /// not listed.
+    /// For each class, the index of its marker in `markers`. Marker 0 is shared, and also serves
+    /// classes that are not listed.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }

@@ -5,12 +5,13 @@
 //! classic queue. A PI controller adjusts a base probability p' to keep the delay of the classic
 //! queue at a target. Classic packets are signalled with p' squared. L4S packets are signalled with
 //! k times p', or by a step (or ramp) on their own queue's delay, whichever is more. The L4S queue
-//! is served nearly first.
+//! is nearly always served first.
 //!
 //! # Why
-//! A classic sender's rate falls with the square root of the number of its signals, a scalable
-//! sender's with that number itself. So both get the same rate if the probability for classic
-//! senders is squared. Scalable senders need very little queue, which a separate queue provides.
+//! A classic sender's rate falls with the square root of the number of its signals. A scalable
+//! sender's rate falls with the number itself. So both get the same rate if the probability for
+//! classic senders is squared. Scalable senders need very little queue, which a separate queue
+//! provides.
 //!
 //! # State and cost
 //! 910 bytes, plus the slots of two buffers, each for the entire limit. O(1) per packet.
@@ -126,7 +127,7 @@ pub struct Spec {
         source = "RFC 9332, section 2.1 and appendix C."
     )]
     pub coupling: Option<f64>,
-    /// Above this delay, L4S packets are marked by their own queue.
+    /// The delay above which L4S packets are marked by their own queue.
     #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
     /// The range of delays above `step` in which the probability of a mark rises from 0 to 1.

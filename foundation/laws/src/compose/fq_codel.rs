@@ -130,8 +130,8 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// The factor by which the share of a background flow (LE or CS1, RFC 8622) is smaller than
-    /// that of another flow of its host, if `hosts` is true.
+    /// The factor by which the share of a background flow (LE or CS1, RFC 8622) is smaller than the
+    /// share of another flow of its host, if `hosts` is true.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
     /// The maximum number of packets that one overflow drops; always 1 with `hosts`.

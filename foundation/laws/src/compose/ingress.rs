@@ -5,8 +5,8 @@
 //! in CAKE, a packet may also leave once the packets sent before it are paid at two thirds of the
 //! rate.
 //!
-//! A gateway polls late. While packets wait, up to [`CATCH_UP`] of lost time is made up for; in CAKE
-//! all of it is.
+//! A gateway polls late. While packets wait, up to [`CATCH_UP`] of lost time is made up for. CAKE
+//! makes up for all lost time.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;
@@ -15,7 +15,7 @@ use fairwire_core::{
     Transmitter, Unit,
 };
 
-/// The same time as a gateway's link makes up for.
+/// The maximum lost time that the shaper makes up for; equal to that of a gateway's link.
 const CATCH_UP: Duration = Duration::from_ms(10);
 
 pub(crate) struct Ingress<D> {
@@ -37,8 +37,8 @@ impl<D: Discipline> Discipline for Ingress<D> {
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
         let Shaper { inner, paid } = &mut self.shaper;
         if inner.backlog().is_empty() && paid.is_free(now) {
-            // As in CAKE, an idle time ends both debts. That of `least` would otherwise grow as long
-            // as nothing is dropped.
+            // As in CAKE, an idle time ends both debts. Otherwise, the debt of `least` would grow
+            // as long as nothing is dropped.
             paid.idle_until(now);
             self.least = Transmitter::with_catch_up(self.least.rate(), CATCH_UP);
             self.least.idle_until(now);

@@ -26,7 +26,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
     }
 
-    /// This dropper, judging each departure by the backlog of all queues, as in Linux.
+    /// Judges each departure by the backlog of all queues, as in Linux.
     pub(crate) fn seeing_all(self) -> Self {
         PerFlow { sees_all: true, ..self }
     }
@@ -43,8 +43,8 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The queue that a packet has just left, and its backlog. Later packets of the flow may enter
-    /// another queue.
+    /// The number of the queue that a packet has left, and the queue's backlog. Later packets of
+    /// the flow may enter another queue.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))

@@ -1,9 +1,9 @@
 //! CAKE's filter of acknowledgements, in addition to another dropper.
 //!
-//! An arriving acknowledgement makes a queued one of the same flow needless if the queued one
-//! acknowledges less. As in CAKE, the first needless packet is dropped if there is a second. The
-//! aggressive filter also drops a single needless packet that the new packet follows immediately.
-//! At most one packet is dropped per arrival. A packet is never dropped
+//! An arriving acknowledgement makes a queued acknowledgement of its flow needless if the queued
+//! one acknowledges less. As in CAKE, the first needless packet is dropped if there is a second.
+//! The aggressive filter also drops a single needless packet that the new packet follows
+//! immediately. At most one packet is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or reports a different count of
 //!   marks from the new packet;
 //! - if another queued packet has the same acknowledgement number: one of the two is a duplicate;

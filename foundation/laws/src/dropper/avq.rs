@@ -8,7 +8,7 @@
 //!
 //! # Why
 //! The real queue stays short, since the virtual one overflows first. Unresponsive senders drive
-//! the virtual capacity down towards 0, so under their overload almost no packet passes.
+//! the virtual capacity down towards 0, so when they overload the link, almost no packet passes.
 //!
 //! # State and cost
 //! A virtual backlog, a virtual capacity and one time for all flows. O(1) per packet, without
@@ -19,11 +19,11 @@
 //! for Active Queue Management", ACM SIGCOMM 2001: the pseudo-code of AVQ.
 //!
 //! # Where we differ
-//! - Before the first arrival the virtual capacity is the link's; the paper does not state it.
+//! - The virtual capacity starts at the link's rate; the paper does not state a start.
 //! - A virtual buffer given in packets counts each packet as a typical one.
 //! - As in the paper, every arrival counts against the virtual capacity, even if it is dropped.
-//! - A packet that finds the virtual queue empty never overflows it. Packets longer than a virtual
-//!   buffer given in packets would otherwise never pass.
+//! - A packet that finds the virtual queue empty never overflows it. Otherwise a packet longer than
+//!   the entire virtual buffer would never pass.
 //!
 //! # Example
 //! ```toml
@@ -69,7 +69,7 @@ pub struct Spec {
     /// The desired fraction of the link's rate.
     #[parameter(default = 0.98, above = 0.0, max = 1.0, unit = "1", source = "The paper's simulations.")]
     pub utilization: Option<f64>,
-    /// How fast the virtual capacity adapts to the arrivals.
+    /// The speed at which the virtual capacity adapts.
     #[parameter(default = 0.15, above = 0.0, max = 100.0, unit = "1", source = "The paper's simulations.")]
     pub alpha: Option<f64>,
 }

@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Arrivals are dropped (or marked) with one probability. It rises by a step when the buffer
-//! overflows, and falls by a smaller step when the link goes idle. After each step it is frozen for
-//! a while.
+//! overflows, and falls by a smaller step when the link goes idle. After each step the probability
+//! is frozen for `freeze_time`.
 //!
 //! # Why
 //! Overflow and idleness depend on the load itself; the length of the queue, which RED uses,

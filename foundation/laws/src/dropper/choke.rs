@@ -1,9 +1,9 @@
 //! CHOKe: choose and keep for responsive flows, choose and kill for unresponsive flows.
 //!
 //! # What it does
-//! Keeps the average queue of RED. While that is above the lower threshold, each arrival is
-//! compared with packets drawn at random from the queue. The drawn packets that belong to the
-//! arrival's flow are dropped along with the arrival. An arrival without a match takes RED's test.
+//! Keeps RED's average of the queue. While the average is above the lower threshold, each arrival
+//! is compared with packets drawn at random from the queue. Drawn packets of the arrival's flow are
+//! dropped along with the arrival. An arrival without a match takes RED's test.
 //!
 //! With `ecn` an early signal of RED's test marks ECN-capable packets; a match is always dropped.
 //!
@@ -118,7 +118,7 @@ pub struct Spec {
     /// If false, at most 1/p pass, as in RED's paper of 1993, to which CHOKe's paper refers.
     #[parameter(default = false)]
     pub wait: Option<bool>,
-    /// How the average decays while the link idles.
+    /// The decay of the average while the link idles.
     #[parameter(unset = "`ns2`")]
     pub idle_rule: Option<IdleRule>,
     /// Whether an arrival that finds at most one packet (or byte) waiting is never dropped early.

@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! CoDel gives its signals at departure. Once the wait is short again, CoDel's count of signals
-//! falls in steps, as far apart in time as signals would be. In addition, BLUE keeps a drop
+//! falls in steps, at the times when signals would be due. In addition, BLUE keeps a drop
 //! probability that grows when the buffer overflows and shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
@@ -22,8 +22,8 @@
 //!
 //! # Where we differ
 //! - For one of many queues, as in [`cake_like`](crate::compose::cake_like), a signal also needs a
-//!   wait longer than the time to send two packets of each backlogged queue. CAKE counts only bulky
-//!   queues, and only in its `ingress` mode.
+//!   wait longer than the time to send two packets of each backlogged queue. CAKE requires this
+//!   wait only in its `ingress` mode, and counts only bulky queues.
 //! - A drop of BLUE counts as `forced`: a mark could not replace it.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
@@ -95,7 +95,7 @@ pub struct Control {
     /// queue if that is more. The default is CAKE's.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
-    /// How long the wait may exceed the target.
+    /// The time for which the wait may exceed the target.
     ///
     /// The default is CAKE's.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h")]

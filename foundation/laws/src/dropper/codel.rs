@@ -76,7 +76,7 @@ pub struct Control {
     /// The permitted wait.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub target: Option<Quantity<Duration>>,
-    /// How long the wait may exceed the target: a round trip of the slower senders.
+    /// The time for which the wait may exceed the target: a round trip of the slower senders.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub interval: Option<Quantity<Duration>>,
     /// The backlog, without the departing packet, up to which no signal is given.
@@ -86,7 +86,7 @@ pub struct Control {
         source = "RFC 8289, section 5.3, \"maxpacket\": 512 there, with the advice to use the interface's MTU."
     )]
     pub mtu: Option<Quantity<Size>>,
-    /// ECN-capable packets that waited longer than this are marked.
+    /// The wait above which ECN-capable packets are marked.
     ///
     /// This needs `ecn = "mark"`, and does not depend on CoDel's signals.
     #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
@@ -130,7 +130,7 @@ impl Control {
 pub struct Terms {
     /// The parameters, with times rounded to the precision of `arithmetic`.
     pub control: CheckedControl,
-    /// No signal is given if a departing packet leaves at most this many bytes behind.
+    /// The backlog, in bytes and without the departing packet, up to which no signal is given.
     pub mtu: u64,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
@@ -187,9 +187,9 @@ enum Phase {
     #[default]
     Calm,
     Signalling,
-    /// The first packet was dropped; the one behind it is sent, and signalling begins.
+    /// The first packet was dropped. The next packet is sent, and signalling begins.
     Begun,
-    /// A packet was dropped and counted; the one behind it decides whether signalling continues.
+    /// A packet was dropped and counted. The next packet decides whether signalling continues.
     Dropped,
 }
 
@@ -212,8 +212,8 @@ impl Codel {
         now >= *self.due.get_or_insert(now + terms.control.interval)
     }
 
-    /// Gives `packet` the signal that is due. A mark also schedules the next signal; after a drop,
-    /// the next departure does.
+    /// Gives `packet` the signal that is due. A mark also schedules the next signal. After a drop,
+    /// the next departure schedules it.
     #[inline]
     fn signal(&mut self, terms: &Terms, packet: &Packet, now: Time) -> Verdict {
         let (begins, marks) = (self.phase == Phase::Calm, terms.marks(packet));

@@ -5,9 +5,9 @@
 //! dropped until the arrival fits, under any scheduler.
 //!
 //! # Why
-//! The gap in the sequence reaches the receiver sooner than under tail-drop, by the wait in the
-//! queue, so TCP retransmits sooner. The rule is blind to flows: the heaviest still holds most of
-//! the buffer.
+//! The gap in the sequence does not wait in the queue before it reaches the receiver, so TCP
+//! retransmits sooner than under tail-drop. The rule is blind to flows: the heaviest flow still
+//! holds most of the buffer.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -19,7 +19,7 @@
 //! # Where we differ
 //! - The paper drops the cell that is closest to being sent, which is the oldest only under first
 //!   come, first served.
-//! - Packets differ in size, unlike ATM cells, and one arrival may push several out.
+//! - Packets differ in size, unlike ATM cells, so one arrival may push out several packets.
 //!
 //! # Example
 //! ```toml

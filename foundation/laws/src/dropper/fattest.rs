@@ -117,7 +117,7 @@ impl Dropper for Fattest {
 /// A tree of numbers that knows the place of the greatest.
 ///
 /// All numbers are at the same depth. The first levels above a raised number are updated without a
-/// branch: there the branch is unpredictable, and a misprediction costs more than a level.
+/// branch. There the branch is unpredictable, and a misprediction costs more than an update.
 #[derive(Debug)]
 pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in

@@ -1,13 +1,12 @@
 //! Makes room from the fattest host, and within it from one of its fattest queues.
 //!
-//! When the buffer is full, a queue of the host with the most bytes loses its oldest packet. The
+//! When the buffer is full, a queue of the host with the most bytes loses its oldest packet. This
 //! queue is more than half as long as the host's longest queue. The arrival counts as if it were
 //! already in its host. Among hosts with equal bytes, the arrival's host loses, or else the first
 //! in the tree.
 //!
 //! [The tree](super::fattest) of FQ-CoDel finds the fattest host exactly. The queues of a host are
-//! in bins by length, each twice as wide as the one below, as in [LQD with
-//! bins](super::lqd_binned): O(1).
+//! in bins by length, as in [LQD with bins](super::lqd_binned): O(1).
 //!
 //! A queue belongs to the host of its latest packet, as [`HostOf`] and the matching
 //! [scheduler](crate::scheduler::hosts) define it.
@@ -46,7 +45,7 @@ struct Host {
     used: u32,
 }
 
-/// The number of queues must be fixed. See the [module](self).
+/// The dropper of the [module](self). The number of queues must be fixed.
 #[derive(Debug)]
 pub(crate) struct FattestHost {
     host_of: HostOf,

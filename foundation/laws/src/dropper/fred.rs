@@ -111,8 +111,8 @@ pub struct Spec {
     pub min_q: Option<Quantity<Level>>,
     /// Whether a flow may have two packets queued while the average is above the upper threshold.
     ///
-    /// If false, all arrivals are dropped then. Either way, a flow with two packets queued, or with
-    /// more than twice the average flow's backlog, loses its arrival and gets a strike.
+    /// If false, all arrivals are dropped then. In both cases, a flow with two packets queued, or
+    /// with more than twice the average flow's backlog, loses its arrival and gets a strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -132,7 +132,7 @@ pub struct Config {
     pub min_q: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, from which the capacity of an idle link follows.
+    /// The link's rate, for the decay of the average over idle time.
     pub rate: Rate,
 }
 
@@ -183,7 +183,6 @@ pub struct Fred {
     config: Config,
     rng: Rng,
     average: f64,
-    /// avgcq: the average backlog of a flow.
     average_flow: f64,
     /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
     count: Option<u64>,

@@ -6,8 +6,7 @@ use core::fmt::Debug;
 use core::slice;
 use fairwire_core::{Backlog, Buffer, Dropper, Left, Packet, Probe, Time, Verdict, Victim};
 
-/// The control of one queue. `self` is that queue's state; the data that all queues share is passed
-/// in.
+/// The control of one queue. `self` is that queue's state; shared data is passed in.
 pub trait Law: Clone + Debug + Default + Send + 'static {
     /// The data that all queues under this law share.
     type Common: Debug + Send;
@@ -21,7 +20,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked before each departure if the law controls one of many queues. `queues` of them are
+    /// Invoked before each departure if the law controls one of many queues, of which `queues` are
     /// backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 
@@ -47,7 +46,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// since the last departure.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Takes over the parameters of `fresh` for all of `laws`, which share `common`. Like
+    /// Takes over the parameters of `fresh` for all `laws`, which share `common`: see
     /// [`Discipline::retune`](fairwire_core::Discipline::retune).
     fn retune(_laws: &mut [Self], _common: &mut Self::Common, _fresh: &Self::Common, _now: Time) -> bool {
         false

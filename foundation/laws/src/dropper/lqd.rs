@@ -100,7 +100,7 @@ impl Spec {
 #[derive(Debug)]
 pub struct Lqd {
     /// True if a random queue above its share makes room. If false, or without such a queue, the
-    /// queue furthest above makes room.
+    /// queue furthest above its share makes room.
     is_random: bool,
     rng: Rng,
     backlogs: Backlogs,

@@ -131,7 +131,7 @@ pub struct LqdBinned {
     shares: Shares,
     /// Each flow's link; `None` without backlog.
     links: Box<[Option<Link>]>,
-    /// For each bin, the queue whose turn it is.
+    /// For each bin, the queue that loses next.
     bins: [Option<FlowKey>; BINS],
     /// A bit for each bin in use.
     used: u128,

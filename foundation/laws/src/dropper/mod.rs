@@ -1,4 +1,4 @@
-//! Droppers: which packets are refused, marked, or pushed out.
+//! Droppers decide which packets are refused, marked, or pushed out.
 
 pub mod ack_filter;
 pub mod afd;

@@ -18,8 +18,8 @@
 //! # Where we differ
 //! - There is no timer: an update is made at the first call after its due time, with the backlog at
 //!   that time.
-//! - The controller is always active: section 5.3, which lets it sleep while the queue is short, is
-//!   omitted.
+//! - The controller is always active: section 5.3, by which it may sleep while the queue is short,
+//!   is omitted.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop restarts the count.
 //! - A measurement of the departure rate starts when a packet leaves a queue whose backlog,
 //!   including the packet, is at least DQ_THRESHOLD. Until the first measurement has ended, the
@@ -112,7 +112,7 @@ pub struct Control {
     /// 0 ms disables this rule.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
     pub max_burst: Option<Quantity<Duration>>,
-    /// Above this probability, ECN-capable packets are dropped too.
+    /// The probability above which ECN-capable packets are dropped too.
     #[parameter(default = 0.1, min = 0.0, max = 1.0, unit = "1", source = "RFC 8033, section 5.1.")]
     pub mark_limit: Option<f64>,
 }

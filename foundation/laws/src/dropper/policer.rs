@@ -6,9 +6,9 @@
 //! wait only for the link.
 //!
 //! # Why
-//! Many access lines are sold by a rate that a policer enforces, since it needs no memory for
-//! packets. A sender sees losses without a prior rise of the delay. TCP fills such a line only if
-//! the bucket holds about one round trip of its traffic.
+//! Many access lines are sold at a rate that a policer enforces, since a policer needs no memory
+//! for packets. A sender sees losses without a prior rise of the delay. TCP fills such a line only
+//! if the bucket holds about one round trip of its traffic.
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1).

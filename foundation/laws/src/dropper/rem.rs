@@ -72,9 +72,7 @@ pub struct Spec {
     /// With bytes, the probability is also scaled by packet length, as in ns-2.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// The desired backlog.
-    ///
-    /// B* in the paper.
+    /// The desired backlog, B* in the paper.
     #[parameter(
         unset = "20 packets, or a quarter of the buffer where that is less",
         source = "ns-2 has the 20, also where the buffer holds less, so that the backlog never comes above it and the price hardly ever from 0."
@@ -83,7 +81,7 @@ pub struct Spec {
     /// The time between two changes of the price.
     #[parameter(default = "2 ms", above = "0 s", source = "ns-2.")]
     pub interval: Option<Quantity<Duration>>,
-    /// The step of the price.
+    /// The factor of each change of the price.
     #[parameter(default = 0.001, above = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub gamma: Option<f64>,
     /// The weight of the backlog relative to the rate.
@@ -95,7 +93,7 @@ pub struct Spec {
     /// The weight of the latest interval in the average of arrivals.
     #[parameter(default = 1.0, above = 0.0, max = 1.0, unit = "1", source = "ns-2.")]
     pub input_weight: Option<f64>,
-    /// When ECN-capable packets are judged under `ecn = "mark"`.
+    /// The time at which ECN-capable packets are judged under `ecn = "mark"`.
     ///
     /// See `MarkAt`.
     #[parameter(default = MarkAt::Departure)]
@@ -156,7 +154,7 @@ pub struct Config {
     pub packet_bytes: u32,
 }
 
-/// Whether a packet is judged at arrival, at departure or not at all.
+/// The packets that are judged, and whether at arrival or at departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?

@@ -10,11 +10,12 @@
 //!
 //! # Why
 //! The edge marks the packets that a contract covers (in profile). A core router honours the
-//! contracts without knowing aggregates. With thresholds that do not overlap, every "out" packet is
-//! dropped before any "in" packet.
+//! contracts without distinguishing aggregates. With thresholds that do not overlap, every "out"
+//! packet is dropped before any "in" packet.
 //!
 //! # State and cost
-//! An average and four counters per colour. O(1); a power per colour only after the link was idle.
+//! An average and four counters per colour. O(1), with an exponentiation per colour only after the
+//! link was idle.
 //!
 //! # Source (section, equation)
 //! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
@@ -23,14 +24,16 @@
 //!
 //! # Where we differ
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
-//!   updates the average of all packets, and "in" arrivals also that of "in", as in Clark and Fang.
+//!   updates the average of all packets, and "in" arrivals also update the average of "in" packets,
+//!   as in Clark and Fang.
 //! - In ns-2's `rio.cc`, only "in" arrivals update the average of all packets. `out_rule = "ns2"`
-//!   follows ns-2 and a trace of its decisions. If an "out" arrival ends the idle time, only the
-//!   average of "in" decays. An "out" signal above the upper threshold does not reset the count.
+//!   follows ns-2 and a trace of its decisions. Then, if an "out" arrival ends the idle time, only
+//!   the average of "in" decays, and an "out" signal above the upper threshold does not reset the
+//!   count.
 //! - At the next arrival of any colour, idle time decays every average, once for each complete
 //!   packet that the link could have sent.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less. The
-//!   first arrival after the colour's average has passed the lower threshold is spared.
+//!   first arrival after the colour's average has risen above the lower threshold is spared.
 //!
 //! # Example
 //! ```toml
@@ -200,7 +203,7 @@ pub struct Config {
     pub spreading: Spreading,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, which gives the capacity of an idle link.
+    /// The link's rate, for the decay of averages over idle time.
     pub rate: Rate,
 }
 

@@ -25,8 +25,8 @@
 //! profile of section 4, figure 3.
 //!
 //! # Where we differ
-//! - The pool starts with T tokens; the paper does not say. With an empty pool, the first flow
-//!   would start in debt.
+//! - The pool starts with T tokens; the paper gives no initial value. With an empty pool, the
+//!   first flow would start in debt.
 //! - A deleted bucket returns its contents to the pool, so no token is created or lost. The paper
 //!   returns the bucket's height.
 //! - A packet that cannot enter creates no bucket and takes no token. Section 4.1 (4) says
@@ -35,7 +35,7 @@
 //!   Otherwise no packet would be admitted once flows outnumber tokens.
 //! - In byte mode, each turn gives a bucket as many tokens as the departing packet had bytes, or
 //!   the whole pool if that is less.
-//! - Beyond the maximum number of buckets, a new bucket replaces the one whose turn is next.
+//! - Beyond the maximum number of buckets, a new bucket replaces the bucket whose turn is next.
 //!
 //! # Example
 //! ```toml
@@ -134,7 +134,6 @@ pub struct Sfed {
     buckets: FlowTable<i64>,
     /// sigma.
     pool: i64,
-    /// The height L of a bucket: T/N rounded down, with N buckets.
     height: i64,
     /// The index of the bucket whose turn is next. An index past the end means the first bucket.
     turn: usize,
@@ -163,8 +162,8 @@ impl Sfed {
         self.buckets.len()
     }
 
-    /// L = T/N: the height of a bucket, in units of 2^-20 token, rounded down; T if there are no
-    /// buckets.
+    /// L = T/N: the height of a bucket, in units of 2^-20 token, rounded down. Without buckets it
+    /// is T.
     pub fn height(&self) -> i64 {
         self.height
     }
@@ -193,7 +192,7 @@ impl Sfed {
         bucket
     }
 
-    /// Deletes a bucket (section 4.1 (5)). The last one moves to its index.
+    /// Deletes a bucket (section 4.1 (5)). The last bucket moves to its index.
     fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
         self.resize();
@@ -228,7 +227,7 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // A new bucket is full, so the packet passes. A packet that does not fit gets no
+            // A new bucket is full, so the packet passes. A packet that does not fit creates no
             // bucket, and `victim` refuses it.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);

@@ -66,9 +66,9 @@ pub struct Spec {
         source = "The paper prints none; see `token_bucket`."
     )]
     pub burst: Option<Quantity<Size>>,
-    /// The time between changes of the target.
+    /// T_s: the time between changes of the target.
     ///
-    /// T_s. The first change comes at a random time from 0 to T_s.
+    /// The first change comes at a random time from 0 to T_s.
     #[parameter(default = "20 ms", above = "0 s")]
     pub interval: Option<Quantity<Duration>>,
     /// The fraction by which a change moves the target: see `additive`.
@@ -196,12 +196,12 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Counts the changes due by `now`; one must be due.
+    /// Counts the changes due by `now`; at least one must be due.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
-    /// The target at `now`; one change must be due.
+    /// The target at `now`; at least one change must be due.
     fn target_by(&self, now: Time) -> f64 {
         match self.report {
             None => self.next_target(),
@@ -209,9 +209,9 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes the changes due by `now`. Without reports, only the first moves the target: later
-    /// intervals had no requests. Until the first change tokens come at the previous target, then
-    /// at the new one.
+    /// Makes the changes due by `now`. Without reports, only the first change moves the target:
+    /// later intervals had no requests. Until the first change, tokens come at the previous target;
+    /// after it, at the new target.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {

@@ -1,7 +1,7 @@
 //! Markers: colour packets at the edge of a DiffServ domain.
 //!
-//! A marker neither drops nor holds packets; [`conditioner`](crate::compose::conditioner) puts one
-//! in front of a discipline.
+//! A marker neither drops nor holds packets; [`conditioner`](crate::compose::conditioner) puts a
+//! marker in front of a discipline.
 
 pub mod adaptive_token_bucket;
 pub mod sr_tcm;

@@ -6,8 +6,9 @@
 //! takes none.
 //!
 //! # Why
-//! The edge marks the packets that the contract of an aggregate covers. So a core that knows no
-//! aggregates can drop packets out of profile first; see [`rio`](crate::dropper::rio).
+//! The edge marks the packets that the contract of an aggregate covers. So a core router that does
+//! not distinguish aggregates can drop packets out of profile first. See
+//! [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
@@ -50,9 +51,7 @@ const NAME: &str = "token-bucket";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The rate of the contract, up to which packets are green.
-    ///
-    /// R_t in Park and Choi 2003.
+    /// The rate of the contract, R_t in Park and Choi 2003. Packets are green up to this rate.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
     /// The size of the bucket.

@@ -1,11 +1,11 @@
 //! DRR: deficit round robin.
 //!
 //! Queues are visited in turn, and at each visit a queue may send its quantum of bytes. If its next
-//! packet is longer than the remaining bytes, the queue keeps them for its next visit.
+//! packet is longer than the remaining bytes, the queue keeps these bytes for its next visit.
 //!
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
-//! 4(3), 1996: the code of enqueueing and dequeueing. Differences:
-//! [`drr`](crate::compose::fair_queueing::drr).
+//! 4(3), 1996: the code of enqueueing and dequeueing. [`drr`](crate::compose::fair_queueing::drr)
+//! lists the differences.
 
 use crate::scheduler::quantum::Quantum;
 use crate::scheduler::service::MIN_PER_ROUND;

@@ -19,8 +19,8 @@
 //!   the quantum grows until the round takes that time.
 //!
 //! # State and cost
-//! 32 bytes per queue. With hosts, also 16 bytes and an index entry for each host, at most as many
-//! as queues.
+//! 32 bytes per queue. With hosts, each host takes 16 bytes and an index entry. There are at most
+//! as many hosts as queues.
 //!
 //! O(1) per packet if the quantum is not far below the longest packet. Rounds in which no queue
 //! could send are credited at once, so the search for a packet inspects each backlogged queue at

@@ -6,8 +6,8 @@
 //! all flows have passed the end of a frame, the system potential passes it too.
 //!
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
-//! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996. Differences:
-//! [`fbfq`](crate::compose::fair_queueing::fbfq).
+//! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996.
+//! [`fbfq`](crate::compose::fair_queueing::fbfq) lists the differences.
 
 use super::finished::Account;
 use super::fluid::Fluid;

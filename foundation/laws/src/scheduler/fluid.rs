@@ -163,8 +163,8 @@ impl Fluid {
         }
     }
 
-    /// Moves virtual time by the part of `sent` not yet counted. Past its tag, a remembered flow is
-    /// not served, so virtual time moves faster.
+    /// Moves virtual time by the uncounted bytes of `sent`. Past the tag of a remembered flow, that
+    /// flow is not served, so virtual time moves faster.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

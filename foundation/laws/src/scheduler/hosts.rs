@@ -3,22 +3,22 @@
 //!
 //! # What it does
 //! [`HostOf`] reads a packet's host: its class or the upper half of its flow hash. Hosts take turns
-//! by [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
-//! quantum of credit. A host without credit gets a quantum and moves to the end of the old hosts.
-//! During a host's turn, its flows take turns by the same rule. Both levels charge every packet. So
-//! a host gets no more turns by dividing its packets between flows. A flow that sends little never
-//! waits for bulky flows.
+//! by [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is served first,
+//! with one quantum of credit. A host without credit gets a quantum and moves to the end of the old
+//! hosts. During a host's turn, its flows take turns by the same rule. Both levels charge every
+//! packet. So a host gets no more turns by dividing its packets between flows. A flow that sends
+//! little never waits for bulky flows.
 //!
 //! # Why
-//! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
-//! whose queues do not drain. Many TCP flows with small windows empty their queues, return as new
+//! CAKE divides a flow's quantum by the number of its host's bulky flows. Only flows whose queues
+//! do not drain count as bulky. Many TCP flows with small windows empty their queues, return as new
 //! and are served first, so their host gets too much.
 //!
 //! # State and cost
 //! 52 bytes per queue and 88 bytes per host, for as many hosts as queues. O(1) amortised per packet
 //! if the quantum is not below the longest packet: each inspection of an empty queue or host
-//! removes that one from its list. With a smaller quantum, rounds in which nothing could be sent
-//! are credited at once.
+//! removes it from its list. With a smaller quantum, rounds in which nothing could be sent are
+//! credited at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
@@ -28,10 +28,10 @@
 //! - A queue follows the host and the codepoint of its latest packet.
 //! - A flow marked as background may have a fraction of a quantum, as in the lowest tin of CAKE.
 //! - After an entire round without backlog, all flows of a host count as new again.
-//! - An empty flow that returns within a round is also first, with its remaining credit. It gets a
-//!   new quantum only once a round has passed since its last quantum. So no flow has more than a
-//!   quantum in a round. In RFC 8290, a flow that pauses after a turn gets a second quantum at
-//!   once.
+//! - An empty flow that returns within a round is also served first, with its remaining credit. It
+//!   gets a new quantum only once a round has passed since its last quantum. So no flow has more
+//!   than a quantum in a round. In RFC 8290, a flow that pauses after a turn gets a second quantum
+//!   at once.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -98,7 +98,8 @@ enum Status {
     New,
     /// On the old list, waiting for its turn.
     Old,
-    /// On the old list, empty, with credit left. At its next packet it is first again.
+    /// On the old list, empty, with credit left. When its next packet arrives, it is served first
+    /// again.
     Paused,
 }
 
@@ -181,7 +182,7 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// Puts a member on the new list. An idle member gets a quantum. A paused one keeps its
+    /// Puts a member on the new list. An idle member gets a quantum. A paused member keeps its
     /// remaining credit, or gets a quantum once a round has passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {

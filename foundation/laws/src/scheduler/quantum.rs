@@ -1,8 +1,8 @@
 //! The bytes that a member of a round may send in its turn.
 //!
 //! The classic quantum is one packet. On a fast link such a quantum splits super-packets, whose
-//! parts are handled one by one to the end of the path. So a quantum may also follow from the
-//! duration of a round: few members send trains of packets, and many send one packet each.
+//! segments are then handled one by one to the end of the path. So a quantum may also follow from
+//! the duration of a round: few members send trains of packets, and many send one packet each.
 
 use fairwire_core::{Duration, Rate};
 

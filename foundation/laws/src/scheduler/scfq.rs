@@ -5,7 +5,7 @@
 //! next. An idle flow starts from the tag of the packet being sent.
 //!
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994.
-//! Differences: [`scfq`](crate::compose::fair_queueing::scfq).
+//! [`scfq`](crate::compose::fair_queueing::scfq) lists the differences.
 
 use super::heap::Heap;
 use super::standing::{Standing, head};

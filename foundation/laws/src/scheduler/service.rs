@@ -76,7 +76,7 @@ pub enum Per {
     Class,
 }
 
-/// How flows share a bounded number of queues.
+/// The method by which flows share a bounded number of queues.
 #[word(gated)]
 pub enum Sharing {
     /// A hash of the flow picks the queue.

@@ -5,8 +5,8 @@
 //! sent. An idle flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
-//! Integrated Services Packet Switching Networks", SIGCOMM 1996. Differences:
-//! [`sfq`](crate::compose::fair_queueing::sfq).
+//! Integrated Services Packet Switching Networks", SIGCOMM 1996.
+//! [`sfq`](crate::compose::fair_queueing::sfq) lists the differences.
 
 use super::finished::{Account, Finished};
 use super::heap::Heap;

@@ -31,7 +31,8 @@ impl Price {
         self.weights.set(class, weight)
     }
 
-    /// Takes the weights of `fresh`. Returns false if only one of both has equal weights.
+    /// Takes over the weights of `fresh`. Returns false if only `self` or only `fresh` has equal
+    /// weights.
     pub(super) fn retune(&mut self, fresh: &Price) -> bool {
         let takes = self.is_equal == fresh.is_equal;
         if takes {

@@ -6,7 +6,7 @@ use fairwire_core::Limit;
 /// The checked terms from which any scheduler is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// The link's rate, for schedulers that follow it, in bits per second.
+    /// The link's rate in bits per second, for schedulers that depend on it.
     pub rate_bps: u64,
     /// The bytes that a flow of weight 1 may send per round, for schedulers with rounds.
     pub quantum: u32,

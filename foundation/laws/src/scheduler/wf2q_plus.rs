@@ -6,7 +6,7 @@
 //!
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
 //! 5(5), 1997: the virtual time V(t + s) = max(V(t) + s, least start tag of the waiting packets).
-//! Differences: [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
+//! [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus) lists the differences.
 
 use super::finished::Account;
 use super::fluid::Fluid;

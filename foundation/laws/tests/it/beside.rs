@@ -1,4 +1,4 @@
-//! Runs a discipline and a transcription of its rules side by side.
+//! Compares a discipline with a transcription of its rules.
 
 use crate::fate::Events;
 use fairwire_core::rng::mix;
@@ -197,9 +197,9 @@ pub(crate) fn compare<D: Dropper, R: Reading>(
     met
 }
 
-/// Asserts that two states differ at most by the rounding of reordered sums and powers.
+/// Asserts that two values differ only by the rounding of reordered operations.
 #[track_caller]
 pub(crate) fn assert_near(ours: f64, theirs: f64) {
-    // The margin exceeds ten thousand roundings of 1.1e-16.
+    // The margin exceeds ten thousand rounding errors of 1.1e-16.
     assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");
 }

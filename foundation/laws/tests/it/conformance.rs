@@ -17,11 +17,11 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
 
 /// Settings with which `contest` exercises the decisions of these disciplines.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // A full buffer takes 16 ms. PIE's default target is only 1 ms less, so PIE gives no signal
-    // within a second.
+    // A full buffer takes 16 ms to send. PIE's default target is only 1 ms less, so PIE gives no
+    // signal within a second.
     ("pie", "target = '5 ms'"),
-    // Overflows keep the delay of the longest queue below 15 ms. No queue is the longest for more
-    // than 110 ms. PIE's default gains are a hundredth of these, and give no signal in that time.
+    // Overflows keep the delay of the longest queue below 15 ms, and no queue is the longest for
+    // more than 110 ms. PIE's default gains, a hundredth of these, give no signal in that time.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
@@ -127,7 +127,8 @@ fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[O
     heir.run(after);
 }
 
-/// Packets that arrived at the same instant may swap if their flow can have several queues.
+/// Asserts the order of arrival. Packets that arrived at the same instant may swap if their flow
+/// can have several queues.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -179,7 +180,7 @@ proptest! {
 
 #[test]
 fn a_drain_does_not_affect_later_decisions() {
-    // These disciplines only count waiting packets.
+    // The decisions of these disciplines depend only on the waiting packets.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));

@@ -62,7 +62,7 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];
-    // One gap may be outside: the first gap also counts the first arrival, which is spared.
+    // One gap may be outside: the first gap includes the first arrival, which RED spares.
     assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
     let expected = total as f64 / inside.len() as f64;
     let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
@@ -83,7 +83,8 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // Spreading raises the probability to 1, so the first arrival passes only because it is spared.
+    // At the average of 29, p is 25/26. RED spares the first arrival but counts it, so p reaches 1
+    // for the second arrival.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
     let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };

@@ -1,4 +1,4 @@
-//! A weight that changes while packets wait gives the same shares as if set from the start.
+//! A weight that changes while packets wait gives the shares of a weight set from the start.
 
 use crate::built;
 use fairwire_catalogue as catalogue;

@@ -25,7 +25,8 @@ fn a_set_rate_holds_from_then_on_and_the_report_counts_both() {
     link.set_rate("8 Mbit/s", ms(100)).unwrap();
     let expected = [(0, 11.0), (1, 12.0), (2, 13.0), (3, 15.0), (4, 111.0), (5, 112.0)];
     assert_eq!(arrivals(&mut link, 200), expected);
-    // The capacity is 103 packets: 2 ms at 8 Mbit/s, 2 ms at 4, and 100 ms at 8 send 2 + 1 + 100.
+    // The capacity is 103 packets: 2 in 2 ms at 8 Mbit/s, 1 in 2 ms at 4 Mbit/s, and 100 in 100 ms
+    // at 8 Mbit/s.
     assert!((link.report().utilization - 6.0 / 103.0).abs() < 1e-9, "{}", link.report().utilization);
 }
 

@@ -42,8 +42,8 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// True after the interface went down. [`Port::check`] then checks whether the interface still
-    /// exists, at the cost of a system call. Without a ring, the next frame clears the flag; with a
+    /// True after the interface went down. [`Port::check`] then makes a system call to check
+    /// whether the interface still exists. Without a ring, the next frame clears the flag; with a
     /// ring, the flag stays set.
     is_down: bool,
     is_gone: bool,
@@ -201,7 +201,7 @@ impl Port for AfPacket {
     fn check(&mut self) -> Result<(), PortError> {
         match sockopt::socket_error(&self.socket) {
             Ok(Err(error)) => self.handle_error(error),
-            // Without an error, the queue is treated as empty: `handle_error` then checks that an
+            // Without an error, `handle_error` acts as for an empty queue: it checks whether an
             // interface that went down still exists.
             Ok(Ok(())) => self.handle_error(Errno::AGAIN),
             Err(error) => Err(system("reading the socket's error", &self.name, error.into())),

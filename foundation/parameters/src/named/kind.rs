@@ -77,7 +77,7 @@ use serde_json::Value;
 /// }
 /// ```
 pub trait Kind: Sized + 'static {
-    /// The user's name for such a component, like `marker`.
+    /// The noun for such a component in messages and descriptions, like `marker`.
     const NOUN: &'static str;
     /// An example of a table of one name with its parameters.
     const EXAMPLE: &'static str;

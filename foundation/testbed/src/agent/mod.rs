@@ -51,7 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     i32::from(done.is_err())
 }
 
-/// Acts as a host. Returns `Ok` early if abandoned.
+/// Acts as a host. Returns `Ok` early if the run is abandoned.
 fn act(side: Side) -> Result<(), Trouble> {
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
         return Ok(());

@@ -17,10 +17,10 @@ pub(super) struct Tap {
 }
 
 pub(super) struct Tapped {
-    /// Per flow and slot, the bytes of frames that arrive for flows from the other host.
+    /// The bytes of arriving frames, per flow and slot, for flows that the other host sends.
     pub link: Vec<Slots>,
-    /// Per flow and slot, the bytes of frames that arrive for flows from this host, such as
-    /// acknowledgements.
+    /// The bytes of arriving frames, such as acknowledgements, per flow and slot, for flows that
+    /// this host sends.
     pub back: Vec<Slots>,
     /// Other IP packets.
     pub strange: Slots,

@@ -65,7 +65,7 @@ impl<P: Port + AsFd> Carrier<P> {
         let mut arrived = 0;
         from.receive(&mut |frame, vnet| {
             arrived += 1;
-            // This time is after the frame's arrival, so no frame leaves early.
+            // `now` is later than the frame's arrival, so no frame leaves early.
             let now = clock::now();
             let mut carry = |packet: &[u8]| to.carry(&Outgoing::of(packet), now);
             *malformed += u64::from(split(frame, vnet, scratch, &mut carry).is_err());

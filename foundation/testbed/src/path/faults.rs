@@ -32,8 +32,8 @@ pub struct Faults {
     pub duplicate: f64,
 }
 
-/// The intervals of a period, each a duration and a delay (`None` in an outage). Then the offset
-/// into the period at time zero. All are in nanoseconds.
+/// A repeated period, in nanoseconds: its intervals, each a duration and a delay (`None` in an
+/// outage), and the offset into the period at time zero.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,
@@ -128,7 +128,7 @@ impl From<Loss> for Losses {
 }
 
 impl Losses {
-    /// The [`Loss`]; `None` without losses.
+    /// The corresponding [`Loss`], or `None` if no packet is lost.
     pub fn law(self) -> Option<Loss> {
         let Losses { to_bad, to_good, when_good, when_bad } = self;
         if to_bad == 0.0 {

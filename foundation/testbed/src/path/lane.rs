@@ -17,7 +17,7 @@ pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
     wire: Option<Wire>,
-    /// The counted part of the run. Faults start with the run, or immediately if `None`.
+    /// The part of the run in which faults are counted. If `None`, faults start immediately.
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,

@@ -37,7 +37,8 @@ pub use plan::{Carried, FaultCounts, Lane, Path, Run};
 pub use wired::WiredPort;
 
 /// A host that holds a [path](Path) between its two neighbours. Frames pass from the call of
-/// [`carry`](PathHost::carry) until this value is dropped.
+/// [`carry`](PathHost::carry) until [`finish`](PathHost::finish) is called or this value is
+/// dropped.
 #[derive(Debug)]
 pub struct PathHost {
     host: Host,
@@ -117,7 +118,8 @@ impl PathHost {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends the path's thread, and returns the frame counts. They are zero without such a thread.
+    /// Ends the path's thread, and returns the frame counts, which are zero if no thread was
+    /// started.
     ///
     /// # Errors
     /// If the thread failed earlier.

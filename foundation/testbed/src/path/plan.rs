@@ -36,9 +36,9 @@ pub struct Lane {
     pub flows_ns: Vec<u64>,
     /// The delay of all other packets, nanoseconds.
     pub others_ns: u64,
-    /// Faults of IP packets; address resolution is exempt.
+    /// Faults of IP packets. Address resolution has none.
     pub faults: Faults,
-    /// The name of the wire's random streams; if empty, the direction's name.
+    /// The name of the wire's random streams. If empty, `path/to-sink` or `path/to-source`.
     pub name: String,
 }
 
@@ -70,7 +70,7 @@ impl Path {
 pub struct Carried {
     /// Frames that left the path.
     pub passed: u64,
-    /// The faults during the [run](Run).
+    /// The faults in the counted part of the [run](Run).
     pub faults: FaultCounts,
     /// Frames lost because too many bytes were in transit.
     pub overflowed: u64,

@@ -20,7 +20,7 @@ const FRAME_BYTES: usize = 12;
 
 const END_OF_OPTIONS: u16 = 0;
 const APPLICATION: u16 = 4; // shb_userappl
-/// The application's name in traces of `fairwire run` starts with this.
+/// The prefix of the application's name in traces of `fairwire run`.
 const TRACER: &[u8] = b"fairwire ";
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;

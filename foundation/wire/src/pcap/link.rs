@@ -27,7 +27,7 @@ enum Packet<'a> {
     Typed(u16, &'a [u8]),
 }
 
-/// 12 and 14 are raw IP in files of some BSDs.
+/// Link types 12 and 14 are raw IP in files of some BSDs.
 const KINDS: [Kind; 14] = [
     Kind { numbers: &[0, 108], name: "null and loopback", find: |data| ip(data, 4) },
     Kind { numbers: &[1], name: "Ethernet", find: |data| found(Packet::Ethernet(data), 0) },
@@ -132,7 +132,7 @@ fn radiotap(data: &[u8]) -> Option<Found<'_>> {
         fields += 4;
     }
     let present = u8_at(data, 4)?;
-    // The fields start with the time, eight octets aligned to eight, and the flags.
+    // The first fields are the time (eight octets, aligned to eight) and the flags.
     let flags_at = if present & 1 != 0 { fields.next_multiple_of(8) + 8 } else { fields };
     let flags = if present & 2 != 0 { u8_at(data, flags_at)? } else { 0 };
     wireless(data, len, flags & 0x20 != 0)
@@ -153,7 +153,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let header = 24 + fourth_address + control + throughput;
     let is_many = has_quality && u8_at(data, pseudo + 24 + fourth_address)? & 0x80 != 0;
     let header = if is_padded { header + (4 - header % 4) % 4 } else { header };
-    // Only the first packet of an aggregate is read. It follows two addresses and a length.
+    // Only the first packet of an aggregate is read. Two addresses and a length precede the packet.
     let at = pseudo + header + if is_many { 14 } else { 0 };
     let logical: [u8; 8] = array_at(data, at)?;
     if logical[..3] != [0xaa, 0xaa, 0x03] {

@@ -33,7 +33,7 @@ pub struct Record<'a> {
     pub traced_at: Option<u32>,
 }
 
-/// Why a capture cannot be read to its end.
+/// An error that prevents reading a capture to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -55,7 +55,7 @@ pub enum CaptureError {
         /// The known one.
         allowed: u16,
     },
-    /// The file ends within a header, a record or a block.
+    /// The file ends inside a header, record or block.
     #[error("the capture ends in the header, record or block at byte {at}")]
     Truncated {
         /// Bytes from the file's start.
@@ -149,9 +149,9 @@ impl<'a> Iterator for Records<'a> {
 pub struct FlowPacket {
     /// The time since the earliest packet.
     pub at: Duration,
-    /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
+    /// The packet's bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow (5-tuple), numbered from 0 in order of appearance.
+    /// The flow (5-tuple), numbered from 0 in order of appearance.
     pub flow: u32,
     /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
     pub ecn: Ecn,
@@ -162,9 +162,9 @@ pub struct FlowPacket {
 pub struct Offered {
     /// The time since the earliest packet.
     pub at: Duration,
-    /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
+    /// The packet's bytes, including the link-layer header; 1 to [`MAX_BYTES`].
     pub bytes: u32,
-    /// Its flow (5-tuple), numbered from 0 in order of appearance; numbers repeat after 65 536
+    /// The flow (5-tuple), numbered from 0 in order of appearance. Numbers repeat after 65 536
     /// flows.
     pub flow: u16,
     /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
@@ -213,7 +213,7 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// Notes on a capture that [`seen`] can read: the number of frames without a packet after the
+/// Notes on a capture that [`seen`] can read: the number of frames in which no packet follows the
 /// link's headers, and the location of a truncation.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);

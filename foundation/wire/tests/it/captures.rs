@@ -26,7 +26,8 @@ fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
     offered(&file).expect("a capture").iter().map(|packet| (packet.flow, packet.bytes)).collect()
 }
 
-/// Link type, headers before an IPv4 packet, and how many of a record's 100 bytes count.
+/// For each form of headers: the link type, the headers before an IPv4 packet, and how many of the
+/// record's 100 bytes count.
 fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
     let addresses = [[2; 6], [4; 6], [6; 6]].concat();

@@ -95,8 +95,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// Only etherparse parses an authentication header behind a fragment header: our parser reads all
-/// fragments alike.
+/// Only etherparse parses an authentication header behind a fragment header. Our parser reads the
+/// headers of all fragments alike.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -543,7 +543,8 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// After the fragment header, the first fragment has extension headers and later ones have data.
+/// After the fragment header, the first fragment has extension headers, and later fragments have
+/// data.
 #[test]
 fn bytes_after_an_ipv6_fragment_header_do_not_separate_fragments() {
     let fragment = |offset, body: [u8; 8]| {

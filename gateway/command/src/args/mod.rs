@@ -76,7 +76,7 @@ pub(crate) enum Command {
     #[command(after_help = TOP_EXAMPLES)]
     Top(TopArgs),
     /// Run one or more gateways in one process, in the foreground, until stopped (SIGTERM, Ctrl-C).
-    /// SIGHUP makes it read the configurations again.
+    /// SIGHUP reloads the configurations.
     Run {
         /// The configurations, in TOML: one for each link.
         #[arg(required = true, value_name = "CONFIG")]
@@ -85,9 +85,9 @@ pub(crate) enum Command {
         /// boot.
         #[arg(long)]
         wait: bool,
-        /// Take over from the process that runs this gateway, which forwards until the new process
-        /// does. Use it for another version of the program, or a change that a reload cannot make.
-        /// Only one link is allowed.
+        /// Take over from the process that runs this gateway. The old process forwards until the
+        /// new one does. Use this for another version of the program, or a change that a reload
+        /// cannot make. Only one link is allowed.
         #[arg(long, conflicts_with = "wait")]
         take_over: bool,
         /// Allow all system calls, for debuggers.
@@ -149,10 +149,10 @@ pub(crate) enum Command {
         /// The output format.
         #[arg(long, default_value = "table")]
         format: StatusFormat,
-        /// Every class, not only the busiest.
+        /// Show every class, not only the busiest.
         #[arg(long)]
         classes: bool,
-        /// The counts, since the start, of the N flows that got most.
+        /// Show the counts since the start of the N flows that got most bytes.
         #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
         flows: Option<u32>,
     },

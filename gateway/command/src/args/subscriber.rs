@@ -14,7 +14,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
-    /// Add a subscriber, or change some values of one; other values stay.
+    /// Add a subscriber, or change the given values of an existing one.
     Set {
         #[command(flatten)]
         args: SubscriberArgs,

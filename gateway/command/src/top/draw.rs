@@ -161,7 +161,8 @@ fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
 fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Rect) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).spacing(1).areas(area);
     let past = &view.pasts[view.way];
-    // 2 % above the link's rate, because one packet more may leave between two snapshots.
+    // The limit is 2 % above the link's rate, because an extra packet may leave between two
+    // snapshots.
     let most = match way.rate_bps {
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
@@ -199,8 +200,8 @@ const CLASS_COLUMNS: [Column; 7] = [
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
 
-/// The least and the greatest width reserved for names. A longer name is cut. A shorter name is cut
-/// only if no column can be dropped.
+/// The minimum and the maximum width reserved for names. A longer name is cut. A shorter name is
+/// cut only if no column can be dropped.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
 fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {

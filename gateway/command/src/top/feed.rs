@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(50);
-/// The most snapshots that wait to be drawn. A gateway sends fewer to a slow reader.
+/// The maximum number of snapshots that wait to be drawn. A gateway sends fewer to a slow reader.
 const WAITING: usize = 64;
 
 pub(super) enum News {
@@ -27,10 +27,10 @@ pub(super) enum News {
     Lost(String),
 }
 
-/// The least time between two requests for all classes. Classes are measured twice a second.
+/// The minimum time between two requests for all classes. Classes are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between two requests for all classes, in multiples of the last answer's time. An
-/// answer with 20 000 classes has 10 MB, and a reader must not keep a gateway busy.
+/// The pause between two requests for all classes, in multiples of the last answer's time. A reader
+/// must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
 /// Starts threads that follow the gateway at `socket`, across its restarts, until the receiver is

@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// The number of snapshots kept. A sparkline has one per column, and is half a terminal wide.
+/// The number of snapshots kept. A sparkline has one column per snapshot, and is half as wide as
+/// the terminal.
 const KEPT: usize = 512;
 
 pub(super) struct View {
@@ -25,7 +26,6 @@ pub(super) struct View {
     pub page: Cell<usize>,
     /// The search text: only rows whose names contain it are shown.
     pub search: String,
-    /// Is the search being typed?
     pub is_typing: bool,
     /// All classes, from the latest [`News::Classes`]. Empty until needed: snapshots have the
     /// busiest classes.
@@ -54,7 +54,8 @@ pub(super) enum RowOrder {
     Got,
     Offered,
     Drops,
-    /// By the distance from the fair share; flows, which have no fair share, by name.
+    /// Sorts classes by the distance from their fair share. Flows have no fair share, and are
+    /// sorted by name.
     Unfair,
     Name,
 }
@@ -142,8 +143,8 @@ impl View {
     }
 
     pub(super) fn scroll(&mut self, rows: isize) {
-        // One step is always possible while classes are missing: the step makes `wants_all` true,
-        // and the missing classes are fetched.
+        // While classes are missing, one step must be possible. This step makes `wants_all` true,
+        // which fetches the missing classes.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
     }

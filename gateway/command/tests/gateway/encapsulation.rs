@@ -104,7 +104,7 @@ struct Form {
     wrapping: usize,
 }
 
-/// Only the plain packet gets more than one tag.
+/// Stacks of two or more tags get only the first packet, unwrapped.
 fn forms() -> Vec<Form> {
     let all = stacks().into_iter().flat_map(|stack| {
         let (packets, wrappings) = if stack.len() < 2 { (packets([0; 8]).len(), 4) } else { (1, 1) };

@@ -1,5 +1,5 @@
-//! Leases from a file, and RADIUS requests that FreeRADIUS's own client sends: reports of sessions,
-//! and changes of subscribers.
+//! Leases from a file, and RADIUS requests that FreeRADIUS's client sends: reports of sessions, and
+//! changes of subscribers.
 
 use super::bed::Bed;
 use fairwire_service::config::table;

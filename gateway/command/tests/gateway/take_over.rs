@@ -111,7 +111,7 @@ fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration),
     })
 }
 
-/// The queue separates the datagrams from TCP, and loses no datagram.
+/// A configuration whose queue separates the datagrams from TCP, and loses no datagram.
 fn config(bed: &Bed, extra: &str) -> std::path::PathBuf {
     let text = bed.text().replace("20 Mbit/s", "100 Mbit/s").replace("\"faba\"", "\"fq-codel\"");
     bed.write("gateway.toml", &format!("{text}{extra}"))

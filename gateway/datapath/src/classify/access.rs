@@ -141,8 +141,8 @@ impl AccessTable {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries` in any order, with [`Bind::Strict`]. Of equal keys, the lowest class
-    /// number counts.
+    /// A table of `entries` in any order, with [`Bind::Strict`]. If keys are equal, the lowest
+    /// class number counts.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();

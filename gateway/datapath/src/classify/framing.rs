@@ -11,7 +11,7 @@ const CELL: (u64, u64) = (48, 53);
 /// The bytes that the shaped link adds to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// Bytes added to the frame's own bytes, which start at the Ethernet header and exclude the
+    /// Bytes added to each frame. A frame's bytes start at the Ethernet header and exclude the
     /// check sequence.
     pub overhead_bytes: i32,
     /// The smallest size of a frame, overhead included.

@@ -58,7 +58,7 @@ pub struct Classifier {
     /// The hasher of conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// By class number: true if suspended. Empty if no class is.
+    /// A flag per class number, true for suspended classes; empty if no class is suspended.
     suspended: SharedList<bool>,
 }
 
@@ -91,7 +91,7 @@ pub fn secret() -> [u8; 16] {
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
-    /// Whether each class is suspended, by number; empty if none is.
+    /// A flag per class number, true for suspended classes; empty if no class is suspended.
     pub suspended: SharedList<bool>,
 }
 
@@ -159,10 +159,10 @@ pub struct Facts {
     pub ecn: Ecn,
     /// The differentiated-services codepoint.
     pub dscp: u8,
-    /// The colour, 0 (green) to 2 (red), by a codepoint of assured forwarding; green for any other
-    /// codepoint.
+    /// The colour, 0 (green) to 2 (red), from a codepoint of assured forwarding. Other codepoints
+    /// are green.
     pub color: u8,
-    /// Is it an IP packet? Others, such as ARP, are not shaped.
+    /// Is the packet an IP packet? Other packets, such as ARP, are not shaped.
     pub is_ip: bool,
     /// Does the packet bypass the discipline? True for packets that are not IP, and for some that
     /// [control a network](crate::control).
@@ -198,7 +198,7 @@ impl Classifier {
     }
 
     /// Distinguishes conversations within each flow, so that a discipline can share between flows
-    /// and within each.
+    /// and within each flow.
     #[must_use]
     pub fn with_conversations(self) -> Self {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }

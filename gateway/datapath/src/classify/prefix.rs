@@ -11,14 +11,14 @@ pub struct Prefix {
     bits: u8,
 }
 
-/// A text that is no valid prefix.
+/// Text that is not a valid prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefixError {
     /// The text has no address.
     #[error("that is no address")]
     NoAddress,
-    /// The length is no number, or is too large.
+    /// The length is not a number, or is too large.
     #[error("its length is not a whole number from 0 to {max}")]
     BadLength {
         /// The number of bits of the address.

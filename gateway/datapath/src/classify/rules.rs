@@ -97,7 +97,8 @@ pub struct Claimed {
 }
 
 impl Claims {
-    /// Claims from the subscribers' prefixes and link-layer names, and the classes' rules in order.
+    /// Claims from the subscribers' prefixes and link-layer names, and from the classes' rules in
+    /// order.
     pub fn new(prefixes: &[(Prefix, u32)], access: AccessTable, rules: Vec<Rule>) -> Self {
         Claims { prefixes: PrefixTable::new(prefixes), access, rules: rules.into() }
     }

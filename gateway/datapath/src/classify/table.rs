@@ -18,7 +18,7 @@ pub struct PrefixTable {
 }
 
 impl PrefixTable {
-    /// A table of `entries`. Of two equal prefixes, the later counts.
+    /// A table of `entries`. If two prefixes are equal, the later one counts.
     pub fn new(entries: &[(Prefix, u32)]) -> Self {
         let of4 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends4()?, *class)));
         let of6 = entries.iter().filter_map(|(prefix, class)| Some((prefix.ends6()?, *class)));
@@ -122,8 +122,8 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in or after it. An additional entry, with the
-    /// last range, closes the last bucket.
+    /// For each bucket, the first range that ends in or after the bucket. A final entry with the
+    /// last range closes the last bucket.
     index: Box<[u32]>,
     shift: u32,
 }

@@ -39,7 +39,7 @@ struct Source {
     taken: Transmitter,
 }
 
-/// The most sources known at a time.
+/// The maximum number of known sources.
 pub const SOURCES: usize = 16;
 /// The time from a source's first packet until the source is known.
 const KNOWN: Duration = Duration::from_secs(3);
@@ -176,9 +176,9 @@ const BFD_OVER_HOPS: u16 = 4784;
 const DHCP: [u16; 4] = [67, 68, 546, 547];
 /// mDNS (RFC 6762) and LLMNR (RFC 4795), which discover services.
 const DISCOVERY: [u16; 2] = [5353, 5355];
-/// MLD: queries, reports, done, version 2 reports (RFC 9777, section 5).
+/// The ICMPv6 types of MLD: query, report, done, version 2 report (RFC 9777, section 5).
 const MLD: [u8; 4] = [130, 131, 132, 143];
-/// Router and neighbour discovery (RFC 4861, section 4).
+/// The ICMPv6 types of router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
 /// With this hop limit, no router has forwarded the packet (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;

@@ -96,7 +96,8 @@ fn a_flood_of_hellos_takes_no_capacity_from_known_routers() {
         |ms: u64| ipv4([10, (ms >> 16) as u8, (ms >> 8) as u8, ms as u8 | 128], [224, 0, 0, 5], 1, OSPF);
     for (passed, bytes) in [passing(one), passing(drawn)] {
         assert_eq!(passed, [200, 200], "20 hellos a second for ten seconds");
-        // 400 kbit/s for ten seconds, a burst of eight full frames, and one frame of margin.
+        // The limit allows 400 kbit/s for ten seconds, and a burst of eight full frames. One frame
+        // is margin.
         assert!(bytes <= 500_000 + 9 * 1538, "{bytes} bytes of the flood");
     }
 }
@@ -119,7 +120,8 @@ fn hosts_leave_half_to_routers_and_forwarded_packets_get_a_sixteenth() {
     assert!(takes(&router, 102, 10_000), "a router that came after forty hosts is known");
     let tunnel = udp([198, 51, 100, 7], 64, (4784, 4784));
     let passed = (11_000..21_000).map(|ms| u64::from(takes(&tunnel, 1538, ms))).sum::<u64>() * 1538 * 8 / 10;
-    // A sixteenth of the rate, a burst of two full frames, and the frame that exceeds it.
+    // The limit allows a sixteenth of the rate, a burst of two full frames, and the frame that
+    // exceeds the burst.
     let most = 25_000 + 3 * 1538 * 8 / 10;
     assert!((24_000..=most).contains(&passed), "{passed} bit/s of 400 000");
 }

@@ -18,9 +18,7 @@ pub(super) struct Books {
     pub pool: FramePool,
     /// The outcome of every packet since the start.
     pub totals: Totals,
-    /// The traffic of each flow.
     pub accounts: Accounts,
-    /// The traffic of each class.
     pub classes: ClassCounts,
     /// The waits of packets.
     pub sojourns: Sojourns,

@@ -59,7 +59,7 @@ impl Departures {
         self.through.pop_front()
     }
 
-    /// When the next frame is through; time zero if one already is.
+    /// The time at which the next frame is through; time zero if a frame already is.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),

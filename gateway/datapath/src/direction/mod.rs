@@ -57,7 +57,8 @@ pub struct ShaperPlan {
     pub rate: Rate,
     /// The longest process delay that the link makes up for.
     pub catch_up: Duration,
-    /// The rate at which frames that are not IP may bypass the discipline; part of the link's rate.
+    /// The rate at which frames that are not IP may bypass the discipline. The link's rate includes
+    /// this rate.
     pub not_ip: Rate,
     /// The rate at which packets that [control a network](crate::control) may bypass the
     /// discipline.
@@ -87,7 +88,7 @@ impl Direction {
         Direction {
             departures: Departures::new(plan.pool.frames as usize),
             books: Books::new(&plan),
-            // The pool takes no longer frame.
+            // The pool takes no frame longer than `frame_bytes`.
             scratch: vec![0; plan.pool.frame_bytes as usize],
             classifier: plan.classifier,
             link: plan.shaper.map(Link::new),
@@ -421,7 +422,7 @@ impl Direction {
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
-        // The slots come first in the zip: without a free slot, no frame is popped.
+        // Slots are zipped before departures, so without a free slot, no departure is popped.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {

@@ -105,7 +105,7 @@ impl Direction {
         Sizes { pool: self.books.pool.size(), flows: self.books.accounts.capacity() }
     }
 
-    /// Puts `replacement` in place at `now`. `class_map` has the new number of each class.
+    /// Installs `replacement` at `now`. `class_map` has the new number of each class.
     ///
     /// If the direction's frames do not fit into a smaller new pool, the old pool stays.
     pub fn replace(

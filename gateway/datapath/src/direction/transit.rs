@@ -17,7 +17,7 @@ use std::io;
 /// A moving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit<'a> {
-    /// When a waiting frame arrived; `None` if the frame waits only for the port.
+    /// The arrival time of a waiting frame; `None` if the frame waits only for the port.
     pub arrived: Option<Time>,
     /// Its bytes.
     pub frame: &'a [u8],

@@ -8,7 +8,7 @@ use fairwire_wire::assured::color_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// One estimator per class, on the forwarding thread. O(1) per packet.
+/// One estimator per class, on the forwarding thread. Each packet takes O(1) time.
 ///
 /// Only ECN-capable packets with a green codepoint of assured forwarding are counted. Drops are not
 /// visible here, so packets without ECN would seem to meet no congestion, and raise the target to

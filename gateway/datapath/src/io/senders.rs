@@ -135,8 +135,8 @@ const MANY: usize = 24;
 const FEW: usize = 8;
 /// The number of frames after which buckets may change threads again.
 const BALANCED: usize = 512;
-/// No further bucket changes threads once the changed buckets account for this many of the last
-/// `BALANCED` frames. The last changed bucket may exceed this number.
+/// No further bucket changes threads once the changed buckets had this many of the last `BALANCED`
+/// frames. The last changed bucket may exceed this limit.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// A thread that finishes no parcel for this time is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -154,8 +154,8 @@ impl Senders {
 
     /// Checks at `now` that all threads make progress. Call it many times a second.
     pub fn watch(&mut self, now: Time) {
-        // If this thread was paused, the others may have been too. So the time in which they must
-        // finish a parcel restarts.
+        // If this thread was paused, the others may have been paused, too. So the time limit for
+        // their parcels restarts.
         let was_away = now.since(self.watched) >= STALLED;
         self.watched = now;
         for lane in &mut self.lanes {
@@ -321,7 +321,7 @@ fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Do
         parcel.bytes.clear();
         parcel.frames.clear();
         done.processor.store(clock::thread().ns(), Ordering::Relaxed);
-        // A thread that reads these counts must see the frames as sent.
+        // With `Release`, a thread that reads the new counts knows that the frames were sent.
         done.frames.fetch_add(count as u64, Ordering::Release);
         done.parcels.fetch_add(1, Ordering::Release);
         let _ = back.try_send(parcel);
@@ -403,8 +403,8 @@ impl<P: Port> Port for SharedPort<P> {
                 // The frame would overtake earlier frames of its flow.
                 None if holder.is_some() => refused.add(place),
                 None => {
-                    // This thread also sends the bucket's later frames in this batch. If the other
-                    // thread got them, it could send them before this frame.
+                    // This thread also sends the bucket's later frames in this batch, because
+                    // another thread could send them before this frame.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;

@@ -1,4 +1,4 @@
-//! The state of a conversation; for QUIC, a [`Spin`].
+//! The state of a conversation, which for QUIC is a [`Spin`].
 
 use super::spin::Spin;
 use fairwire_core::{Duration, Time};
@@ -96,7 +96,8 @@ pub(super) enum Sent {
     Again(u32),
 }
 
-/// A segment that waits longer than this in the gateway counts as dropped, so another may be timed.
+/// The maximum wait in the gateway. After this time, a timed segment counts as dropped, and another
+/// may be timed.
 const MAX_WAIT_US: u32 = 1_000_000;
 /// The longest trip that counts. It is several times longer than any real trip, even over
 /// satellites and full buffers.

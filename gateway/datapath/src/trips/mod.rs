@@ -282,7 +282,7 @@ impl TripCount {
         self.sum_us += u64::from(us);
     }
 
-    /// Adds the counts of `other`. The smoothed trip is taken from the count that has more trips.
+    /// Adds the counts of `other`. The smoothed trip comes from the count with more trips.
     pub fn add(&mut self, other: &TripCount) {
         if other.trips > self.trips {
             self.smoothed_us = other.smoothed_us;

@@ -248,7 +248,8 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
 
 #[test]
 fn colours_arrive_and_leave_as_codepoints_of_the_configured_class() {
-    // Best effort and EF are green; the others are AF11, AF32 and AF43.
+    // Best effort and EF are green. The other codepoints are AF11 (green), AF32 (yellow) and AF43
+    // (red).
     let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
     for (dscp, left) in [
         (Dscp::Keep, [0, 46, 10, 28, 38]),

@@ -110,7 +110,8 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The burst of frames that are not IP and one last packet together add less than 1 %.
+/// The maximum departure rate, in bit/s. A burst of frames that are not IP and the last packet
+/// together add less than 1 %.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -238,8 +239,8 @@ impl Port for Looped {
     }
 }
 
-/// Sends one broadcast per `true` in `ways`. Returns the number of frames sent in both directions
-/// during second `second`.
+/// Sends a broadcast in each direction whose entry in `ways` is `true`. Returns the number of
+/// frames sent in both directions during second `second`.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -270,7 +271,8 @@ fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
             let mut datapath = datapath(shaper(), shaper());
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
-            // Under snooping, multicasts circle in one direction only. The loop is known already.
+            // Under IGMP snooping, multicasts circle in one direction only. The datapath has
+            // already detected this loop.
             let sent = circling(&mut datapath, &frame, [true, false], 1);
             assert!(sent < 200, "{sent} frames of 100 000");
             let looped = |datapath: &Datapath| {

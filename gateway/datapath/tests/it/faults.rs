@@ -1,4 +1,4 @@
-//! Failures of real interfaces, and how the gateway handles them. Without root, these tests print a
+//! The gateway's handling of failures of real interfaces. Without root, these tests print a
 //! prominent message and pass.
 
 use fairwire_core::{Duration, Time};
@@ -31,7 +31,7 @@ struct Seen {
     health: [PortHealth; 2],
 }
 
-/// Uses a separate thread, because `test` changes the network namespace of its thread.
+/// Runs `test` on a separate thread, because `test` changes the network namespace of its thread.
 fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
     let lab = thread::spawn(|| Bed::new(1500).map(|bed| test(&bed)));
     match lab.join().unwrap_or_else(|panic| resume_unwind(panic)) {
@@ -96,7 +96,7 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Datagrams of earlier calls are skipped.
+/// Sends a datagram and awaits its answer. Skips datagrams of earlier calls.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -117,7 +117,8 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     is_sent && await_number(there).is_some_and(is_answered) && await_number(here).is_some()
 }
 
-/// Carriers and the resolution of addresses take up to a second each.
+/// Waits until a datagram gets through. A carrier and address resolution may take up to a second
+/// each.
 fn await_ping(here: &UdpSocket, there: &UdpSocket) {
     wait_until("something comes through", || ping(here, there, 64));
 }
@@ -162,7 +163,7 @@ fn a_removed_interface_is_named() {
                 let ((), seen) = beside(wire(open), 1518, || {
                     await_ping(&source, &sink);
                     bed.gateway.remove(side.end().index).expect("root may");
-                    // No packet shows the removal, so the gateway gets time to notice it.
+                    // The gateway needs time to notice the removal, since no packet shows it.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
                 let is_named =
@@ -197,7 +198,7 @@ fn after_an_mtu_increase_larger_frames_are_taken_or_counted() {
     }
 }
 
-/// No host has these addresses.
+/// A numbered frame between addresses that no host has.
 fn frame(number: u32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0x00];
     frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);
@@ -248,7 +249,7 @@ fn frames_not_fetched_in_time_are_counted_and_the_rest_stay_in_order() {
             let lost = count as usize - refused - numbers.len();
             assert!(lost > 0, "{way}: {} came", numbers.len());
             let overflows = left.health().overflows - before;
-            // The kernel's own packets overflow too, so 19 more are allowed.
+            // Packets that the kernel itself sends also overflow, so up to 19 more are allowed.
             assert!((lost as u64..lost as u64 + 20).contains(&overflows), "{way}: {overflows}, not {lost}");
         });
     }
@@ -389,7 +390,7 @@ fn two_tun_devices_carry_datagrams_and_tcp_super_packets() {
         bed.source.enter().expect("a host of ours");
         let interfaces = || std::fs::read_to_string("/proc/thread-self/net/dev").expect("the kernel's table");
         assert!(interfaces().contains(HOST.name));
-        // A program that another test starts holds the descriptor of the device until its exec.
+        // Another test may start a program, which holds the device's descriptor until its exec.
         wait_until("the device is gone", || !interfaces().contains("inside"));
     });
 }

@@ -26,8 +26,8 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Returns `None` if the test must be skipped. A separate thread is used because the bed and
-/// `traffic` change its network namespace.
+/// Runs `traffic` through a gateway, on a separate thread, because the bed and `traffic` change the
+/// network namespace of their thread. Returns `None` if the test must be skipped.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -86,8 +86,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// An interface may start to send only a second after the kernel has noticed its carrier. The
-/// kernel tries to resolve an address once a second.
+/// Waits until a datagram gets through. An interface may start to send only a second after the
+/// kernel has noticed its carrier. The kernel tries to resolve an address once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -158,7 +158,7 @@ fn an_interface_may_go_down_and_return_but_its_removal_ends_the_gateway() {
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // The gateway gets time to notice the removal.
+        // The gateway needs time to notice the removal.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

@@ -20,7 +20,7 @@ const FLOWS: u16 = 6;
 /// wait.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
-/// The last term is the overhead of the links below.
+/// Bytes of a packet on the link. The last term is the overhead of the links below.
 const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
 /// Draws the same numbers on every machine.

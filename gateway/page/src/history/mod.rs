@@ -15,7 +15,7 @@ use fairwire_control::snapshot::Change;
 use fairwire_wire::Way;
 use std::path::{Path, PathBuf};
 
-/// The past, and any fault in keeping it.
+/// The history of the traffic, and any fault in keeping it.
 #[derive(Debug)]
 pub struct History {
     store: Store,
@@ -64,7 +64,7 @@ impl History {
         self.fault.as_deref()
     }
 
-    /// Stores `slots`. If they cannot be written, they are left out, and a fault is reported until
+    /// Stores `slots`. If they cannot be written, they are lost, and a fault is reported until
     /// writing works again.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) {
         match self.store.keep(slots, now_s) {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// The maximum number of classes named in a slot. Those with the most traffic are named.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
-/// The maximum number of classes with sums in a slot. A second adds at most 32 classes, so a minute
-/// adds at most 1920.
+/// The maximum number of classes that an unfinished slot sums up. A second adds at most 32 classes,
+/// so a minute adds at most 1920.
 const MAX_SUMMED: usize = 2048;
 /// The name for the sum of the classes beyond [`MAX_CLASSES`]. No class can have this name.
 pub(super) const OTHERS: &str = "";
@@ -81,8 +81,8 @@ impl Default for Sums {
 }
 
 impl Slots {
-    /// Takes an observation at `now_s`, in seconds since 1970. The previous one was `over_s`
-    /// seconds before. Returns the finished slots.
+    /// Takes an observation at `now_s`, in seconds since 1970. The previous observation was
+    /// `over_s` seconds earlier. Returns the finished slots.
     pub fn take(
         &mut self,
         now_s: u64,
@@ -187,8 +187,8 @@ fn causes(is: &TotalsSnapshot, was: &TotalsSnapshot) -> BTreeMap<(&'static str, 
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// The median, 95th and 99th percentile of the waits counted since the histogram `was`. Each is the
-/// upper end of its bucket.
+/// The median, 95th and 99th percentile of the waits counted since the histogram `was`. Each value
+/// is the upper end of its bucket.
 fn quantiles(is: &SojournHistogram, was: &SojournHistogram) -> [f64; 3] {
     let new: Vec<u64> = (is.counts.iter().enumerate())
         .map(|(at, count)| count.saturating_sub(was.counts.get(at).copied().unwrap_or(0)))

@@ -79,8 +79,7 @@ impl Connections {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
         };
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
-        // `min_by_key` returns the first of equals, the oldest connection. `max_by_key` would
-        // return the newest.
+        // `min_by_key` returns the first of equals, the oldest connection, unlike `max_by_key`.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }
@@ -92,7 +91,7 @@ impl Connection {
 }
 
 /// The network of an address: an IPv4 address itself, or the first 64 bits of an IPv6 address,
-/// since one host can use all 2^64 addresses with these bits.
+/// since one host can use all addresses with these bits.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

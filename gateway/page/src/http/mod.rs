@@ -38,7 +38,7 @@ use tower::ServiceExt;
 /// The maximum length of a request's head, in bytes: the smallest limit that hyper accepts.
 const MAX_HEAD_BYTES: usize = 8 << 10;
 const HEAD: Duration = Duration::from_secs(2);
-/// The time limit of a connection. A stream may last longer, but ends if its reader takes no data
+/// The time limit of a connection. A stream may last longer, but ends if its client takes no data
 /// for this time.
 const WHOLE: Duration = Duration::from_secs(10);
 /// Connections that may wait for acceptance, as far as `net.core.somaxconn` allows.
@@ -140,7 +140,7 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
             Err(_) => continue,
         }
         // All waiting connections are accepted before any is served. If very many wait, most of
-        // them are thus replaced before they cost any work.
+        // them are replaced before they cost any work.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),

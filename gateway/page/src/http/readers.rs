@@ -53,8 +53,8 @@ struct Guesses {
     said_at: Option<Instant>,
 }
 
-/// The delay of the answer to a wrong token. These answers wait for one another, so all readers
-/// together get at most five a second. The connection limit bounds how many wait.
+/// The delay of the answer to a wrong token. Such answers are sent one at a time, so all readers
+/// together get at most five a second. The connection limit bounds the number of waiting answers.
 const SLOW: Duration = Duration::from_millis(200);
 const SAY_EVERY: Duration = Duration::from_secs(60);
 

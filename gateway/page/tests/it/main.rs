@@ -1,4 +1,5 @@
-//! The served measurements of a datapath on memory ports. One binary links the crates once.
+//! Tests of the measurements that are served for a datapath on memory ports. One binary links the
+//! crates once.
 
 mod page;
 mod telemetry;

@@ -135,7 +135,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(upload.jain, 1.0);
     let [class] = &download.classes[..] else { panic!("one class") };
     assert_eq!(class.class, "unclaimed");
-    // The copy may be 500 ms old: 500,000 bytes.
+    // The copy may be 500 ms old. In this time, 500,000 bytes leave.
     let bytes = datapath.forward.classes().all()[0].bytes_out;
     assert!((bytes - 500_000..=bytes).contains(&class.bytes_out), "{} of {bytes}", class.bytes_out);
     near(class.fair_bps, class.throughput_bps, 1e-6);

@@ -114,7 +114,8 @@ impl Contestant {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// The calling thread must be in the gateway's network namespace.
+    /// Prepares the gateway's namespace for this contestant. The calling thread must be in that
+    /// network namespace.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
@@ -176,7 +177,8 @@ impl Contestant {
 const INSIDE: &str = "inside";
 const OUTSIDE: &str = "outside";
 
-/// Routes frames from each interface into the TUN device of the same side.
+/// Routes frames from the left interface into the inside TUN device, and frames from the right
+/// interface into the outside TUN device.
 fn route_through() -> Result<(), Failure> {
     for (side, device, table) in [(Side::Left, INSIDE, 100), (Side::Right, OUTSIDE, 101)] {
         run(&format!("ip route add default dev {device} table {table}"))?;
@@ -186,11 +188,11 @@ fn route_through() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The processors of `mask` handle the gateway's received frames in the kernel. With 0, the
+/// Lets the processors of `mask` handle the gateway's received frames in the kernel. With 0, the
 /// processor on which a frame arrives handles it.
 fn steer(mask: u32) -> Result<(), Failure> {
     let write = || -> Result<(), Trouble> {
-        // /sys shows the namespace in which it was mounted, so it is mounted again.
+        // A mount of /sys shows the namespace in which it was mounted, so /sys is mounted again.
         part_sys()?;
         Side::BOTH.into_iter().try_for_each(|side| {
             let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());

@@ -26,8 +26,8 @@ pub(crate) enum Question {
     /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
     /// percentile.
     Idle,
-    /// CPU time per frame at [`FIXED_RATE`], in nanoseconds: that of our thread, or that of the
-    /// kernel's processor.
+    /// CPU time per frame at [`FIXED_RATE`], in nanoseconds, of our thread or of the kernel's
+    /// processor.
     Cpu,
 }
 
@@ -40,8 +40,8 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// CPU time is measured only on a separate processor, since the kernel's work is otherwise
-    /// counted for other threads.
+    /// Does this question suit `contestant`? CPU time needs a separate processor, because otherwise
+    /// the kernel's work is charged to other threads.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -55,13 +55,15 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// Long, since the kernel counts CPU time in steps of 10 ms.
+/// The time for which CPU time is measured. It is long, since the kernel counts CPU time in steps
+/// of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// Frames per second while CPU time is measured. Every contestant can carry this rate.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
-/// The second number is the 99th percentile for [`Question::Idle`], otherwise 0.
+/// Measures `contestant`. The second number is the 99th percentile for [`Question::Idle`],
+/// otherwise 0.
 pub(crate) fn measure(
     stage: &Stage,
     contestant: &Contestant,

@@ -15,13 +15,13 @@ const PROMISED: &str = "af-packet, faba";
 pub(crate) struct Report {
     kernel: String,
     processor: String,
-    /// Load averages over one minute, before and after.
+    /// Load averages over one minute, before and after the measurements.
     load: [String; 2],
     rounds: u32,
     rows: Vec<Row>,
 }
 
-/// Each list has one number per round.
+/// The measurements of a contestant. Each list has one number per round.
 #[derive(Serialize)]
 pub(crate) struct Row {
     name: &'static str,

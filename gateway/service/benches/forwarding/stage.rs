@@ -31,7 +31,7 @@ pub(crate) struct Stage {
 pub(crate) enum Way {
     /// The kernel routes between two networks.
     Routed,
-    /// We connect two ends of one network.
+    /// Our datapath connects two ends of one network.
     Bridged,
 }
 
@@ -55,7 +55,7 @@ impl Stage {
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
         // No route leads back to the TUN devices, so reverse-path filtering is off. The kernel
-        // applies the larger of this value and the interface's.
+        // applies the larger of the values for `all` and for the interface.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -79,7 +79,7 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// On a machine with two processors, the source and the sink share one.
+    /// The processor's number. On a machine with two processors, the source and the sink share one.
     pub(crate) fn number(self) -> usize {
         // A pinned thread would count one processor, so processors are counted once, before the
         // first thread is pinned.

@@ -101,7 +101,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Compares all keys as JSON. Of the keys of a class, only `leaf` is compared.
+    /// Compares all keys as JSON, but only the key `leaf` of classes.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");

@@ -52,8 +52,8 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// Which link-layer keys of an uploaded packet must equal the subscriber's. On a router, at most
-/// the Ethernet address is left, because the kernel has stripped VLAN tags and PPPoE sessions.
+/// The link-layer keys of an uploaded packet that must equal the subscriber's keys. On a router, at
+/// most the Ethernet address is left, because the kernel has stripped VLAN tags and PPPoE sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {

@@ -110,7 +110,7 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
 pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
-    /// For each class that names a leaf discipline: that discipline.
+    /// The leaf discipline of each class that names one.
     pub leaves: &'a ClassLeaves,
     pub way: Way,
     pub frame_bytes: u32,
@@ -274,7 +274,7 @@ impl<'a> DisciplinePlan<'a> {
             buffer: Some(ONE),
             ..classful::Class::default()
         };
-        // The numbers of leaves for hosts follow all other numbers.
+        // Leaves for hosts are numbered after all classes.
         let first = self.book.numbers() as u32;
         let classes = listed.iter().map(class).chain((first..).zip(hosts).map(host)).collect();
         let of_unclaimed = (first..).zip(hosts).find(|(_, class)| **class == UNCLAIMED);
@@ -446,7 +446,7 @@ fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
 }
 
 /// The pool of all leaves, with room for `frames` packets and twice the bytes of the link's buffer.
-/// A leaf may hold at most as much as the pool has free. So a leaf that is busy alone may hold half
+/// A leaf may hold at most as much as the pool has free, so a leaf that is busy alone may hold half
 /// of the pool.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
@@ -480,8 +480,8 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
 const LITTLE: Duration = Duration::from_ms(5);
 
 /// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a
-/// bursty flood harmed an honest TCP on a link that was not full, in two of three runs (`make field
-/// ARGS="faults spoofed"`, docs/gateway/measured.md).
+/// bursty flood harmed an honest TCP flow on a link that was not full, in two of three runs (`make
+/// field ARGS="faults spoofed"`, docs/gateway/measured.md).
 fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }

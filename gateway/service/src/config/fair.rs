@@ -1,11 +1,11 @@
-//! The share of each class when all are busy: weighted max-min fairness over the tree. Guarantees
-//! apply first, and ceilings last.
+//! The share of each class when all classes are busy: weighted max-min fairness over the tree.
+//! Guarantees apply first, and ceilings last.
 
 use fairwire_datapath::class_book::ClassBook;
 use fairwire_metrics::class_shares::class_shares;
 use fairwire_wire::Way;
 
-/// Bit/s of each class, by number, on a link of `rate_bps`.
+/// The rate of each class in bit/s, by class number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
     // A parent offers nothing itself: it takes only what its children take.
     let offer = |number| if book.is_leaf(number) { f64::INFINITY } else { 0.0 };

@@ -487,8 +487,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The most bytes that a pool sized for floods of short packets would take if all frames were long.
-/// Short frames take an eighth of this memory.
+/// The limit of a pool that is sized for floods of short packets, in bytes: the memory that the
+/// pool would take if all frames were long. Short frames take an eighth of this memory.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 

@@ -15,7 +15,7 @@ pub struct OtherDiscipline {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// Does it share between hosts first, then between each host's conversations?
+    /// Does the discipline share between hosts first, then between each host's conversations?
     pub within: bool,
 }
 

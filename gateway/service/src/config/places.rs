@@ -33,7 +33,7 @@ impl Texts<'_> {
         self.places.refuse(path, refused(path, given, why, allowed))
     }
 
-    /// A refusal of a class's value under `key`, such as `download.ceiling`.
+    /// The error that refuses a class's value under `key`, such as `download.ceiling`.
     pub(super) fn refuse_of(
         &self,
         origin: Origin,

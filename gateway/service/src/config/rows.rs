@@ -45,8 +45,8 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 
 impl Config {
     /// Replaces the rows `before` by `after`. A subscriber only in `before` is removed; a
-    /// subscriber only in `after` is new. `None` if there is a fault, or if all files must be read
-    /// again.
+    /// subscriber only in `after` is new. Returns `None` if there is a fault, or if all files must
+    /// be read again.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -160,17 +160,17 @@ impl<'a> NextRows<'a> {
         self.book.set(number, is).then_some(())
     }
 
-    /// The number and the class of `row`. `None` if the configuration has a different class for it;
-    /// then the entire file must be read.
+    /// The number and the class of `row`. Returns `None` if the configuration's class does not
+    /// match `row`. Then the entire file must be read.
     fn known(&self, row: &SubscriberRow) -> Option<(u32, Class)> {
         let number = self.book.number(&row.name)?;
         let was = tree::of_row(row, above(&self.book, row)?);
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// For each direction, returns whether the class gets new terms. It does if `are_others` is
-    /// true and the direction is shaped. Returns `None` if the bounds are at fault, or if a
-    /// discipline does not support new terms.
+    /// For each direction, returns whether the class gets new terms. A class gets new terms if
+    /// `are_others` is true and the direction is shaped. Returns `None` if the bounds are at fault,
+    /// or if a discipline does not support new terms.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))
@@ -218,8 +218,8 @@ fn guaranteed(class: &Class) -> [Option<Rate>; 2] {
     class.bounds.map(|bounds| bounds.guaranteed)
 }
 
-/// The class above the subscriber of `row`; `Some(None)` is the root. `None` if no subscriber can
-/// be below the class that `row` names.
+/// The number of the class above the subscriber of `row`; `Some(None)` is the root. Returns `None`
+/// if the class that `row` names cannot have subscribers below it.
 fn above(book: &ClassBook, row: &SubscriberRow) -> Option<Option<u32>> {
     let Some(name) = &row.class else { return Some(None) };
     let number = book.number(name)?;

@@ -27,7 +27,7 @@ pub struct Shaping {
     pub discipline: &'static str,
     /// The link's rate.
     pub rate: Rate,
-    /// How the rate follows the outside line, if it does.
+    /// The settings by which the rate follows the outside line, if any.
     pub autorate: Option<autorate::Config>,
     /// The limit of waiting packets.
     pub buffer: Amount,
@@ -37,7 +37,7 @@ pub struct Shaping {
     pub within: bool,
     /// The treatment of the codepoint of sent packets.
     pub dscp: DscpChoice,
-    /// How many bytes a frame counts as.
+    /// The framing, which determines the number of bytes that a frame counts as.
     pub framing: Framing,
     /// The highest rate at which non-IP packets bypass the discipline.
     pub not_ip: Rate,
@@ -49,7 +49,7 @@ pub struct Shaping {
     pub parameters: Parameters,
     /// The source of parameters that were not given.
     pub defaults: DefaultsChoice,
-    /// How the discipline shares between classes.
+    /// The discipline's support for classes.
     pub sharing: ClassSupport,
     /// With `classful`: the discipline of leaves that name no discipline.
     pub leaf: LeafChoice,
@@ -302,7 +302,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
-/// The definition of a flow, and whether a flow's share is divided equally among the flow's
+/// The definition of a flow, and whether each flow's share is divided equally among its
 /// conversations.
 struct Flows {
     kind: FlowKind,

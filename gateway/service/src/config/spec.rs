@@ -59,16 +59,17 @@ pub struct DirectionSpec {
     /// The link's rate, a little below that of the true bottleneck, so packets queue in the
     /// gateway.
     pub rate: Quantity<Rate>,
-    /// How the rate follows an outside line that varies: `min`, `max`, `target`, `keep`, `recover`,
-    /// `probe`, `window`, `idle`. At the start, and while the line is idle, the key `rate` applies.
-    /// Default: the rate is constant.
+    /// The settings by which the rate follows an outside line that varies: `min`, `max`, `target`,
+    /// `keep`, `recover`, `probe`, `window`, `idle`. The key `rate` applies at the start and while
+    /// the line is idle. Default: the rate is constant.
     pub autorate: Option<autorate::Spec>,
     /// The framing that the link adds.
     #[serde(default)]
     pub framing: FramingSpec,
-    /// The discipline: its name, or a table with the name and parameters, which override those of
-    /// `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their flows, else
-    /// `faba`. With classes or subscribers: `hfaba`, or `classful` if one of them has a rate.
+    /// The discipline: its name, or a table with the name and parameters. These parameters override
+    /// those of `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their
+    /// flows, else `faba`. With classes or subscribers: `hfaba`, or `classful` if any of them has a
+    /// rate.
     pub discipline: Option<Choice>,
     /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
@@ -78,13 +79,13 @@ pub struct DirectionSpec {
     /// The limit of waiting packets. Default: 50 ms, and at least 20 full packets.
     pub buffer: Option<Quantity<Amount>>,
     /// The rate at which non-IP packets (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
-    /// bypass the discipline. Packets that exceed it are lost as `not-ip`. It is included in
-    /// `rate`. Default: a hundredth of `rate`, at least 64 kbit/s.
+    /// bypass the discipline. Packets above this rate are lost as `not-ip`. This rate is included
+    /// in `rate`. Default: a hundredth of `rate`, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
     /// The rate at which network control packets bypass the discipline (hellos of routers, BFD,
-    /// VRRP, ARP, neighbour discovery, DHCP, IGMP, MLD). IP packets that exceed it do not bypass.
-    /// It is included in `rate`. Default: a fiftieth of `rate`, at least 128 kbit/s and at most a
-    /// quarter of `rate`.
+    /// VRRP, ARP, neighbour discovery, DHCP, IGMP, MLD). IP packets above this rate do not bypass
+    /// the discipline. This rate is included in `rate`. Default: a fiftieth of `rate`, at least 128
+    /// kbit/s and at most a quarter of `rate`.
     pub control: Option<Quantity<Rate>>,
     /// The definition of a flow, or two levels such as `["inside", "5-tuple"]`: hosts share first,
     /// then the flows of each host. With `classful`, this holds in each leaf. Default with
@@ -122,14 +123,11 @@ pub enum DscpChoice {
     /// The codepoint becomes that of assured forwarding, class 1. The packet's colour is the drop
     /// precedence: AF11 green, AF12 yellow, AF13 red (RFC 2597).
     Af1,
-    /// The codepoint becomes that of assured forwarding, class 2, by the packet's colour: AF21,
-    /// AF22 or AF23.
+    /// The codepoint becomes AF21, AF22 or AF23, by the packet's colour.
     Af2,
-    /// The codepoint becomes that of assured forwarding, class 3, by the packet's colour: AF31,
-    /// AF32 or AF33.
+    /// The codepoint becomes AF31, AF32 or AF33, by the packet's colour.
     Af3,
-    /// The codepoint becomes that of assured forwarding, class 4, by the packet's colour: AF41,
-    /// AF42 or AF43.
+    /// The codepoint becomes AF41, AF42 or AF43, by the packet's colour.
     Af4,
 }
 
@@ -260,7 +258,7 @@ pub struct ClassSpec {
     pub weight: Option<f64>,
     /// With `classful`: the discipline of this class, or of all classes below it that name no
     /// discipline. It is a name, or a table with the name and its parameters. Default: the
-    /// discipline of the parent class, or under the root that of the direction.
+    /// discipline of the parent class; for classes under the root, the discipline of the direction.
     pub leaf: Option<Choice>,
     /// The bounds from the outside to the inside.
     #[serde(default)]
@@ -314,7 +312,7 @@ pub struct MatchSpec {
     /// ports, so they match no class that lists ports.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub inside_ports: OneOrMany,
-    /// Ports of the outside host, in the same form.
+    /// Ports of the outside host, written like `inside_ports`.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub outside_ports: OneOrMany,
 }
@@ -399,7 +397,7 @@ pub enum BindSpec {
     /// All columns. An upload from a subscriber's address is lost as `spoofed` if its `mac`,
     /// `vlan`, `inner_vlan` or `pppoe` does not agree with the subscriber. A value does not agree
     /// if it belongs to another subscriber. A missing value does not agree if the subscriber's row
-    /// has one.
+    /// has a value.
     Strict,
     /// No column. The address alone decides, if it belongs to a subscriber.
     Loose,
@@ -475,8 +473,8 @@ pub struct PageSpec {
     /// The age at which the minutes of the history are deleted. Default: 168 h; from 24 h to 8784
     /// h.
     pub keep: Option<Quantity<Duration>>,
-    /// The most arrivals of the last minute that each direction keeps for replays, at 40 bytes
-    /// each. Default: 262144; 0 for none; at most 4194304.
+    /// The most arrivals of the last minute that are kept for replays, in each direction. An
+    /// arrival takes 40 bytes. Default: 262144; 0 for none; at most 4194304.
     pub arrivals: Option<u32>,
 }
 
@@ -495,9 +493,9 @@ pub struct SafetySpec {
     /// The longest wait for a lost interface, or with `run --wait` for a missing one. Default: for
     /// ever.
     pub patience: Option<Quantity<Duration>>,
-    /// The user that a process started by root becomes, once everything that needs root is open.
-    /// With `root`, it stays root. Default: `fairwire` if there is such a user, else the user with
-    /// number 65534.
+    /// The user that a process started by root becomes, after it has opened everything that needs
+    /// root. With `root`, the process stays root. Default: `fairwire` if there is such a user, else
+    /// the user with number 65534.
     pub user: Option<String>,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
     let mut tree = TreeBuilder { classes: vec![unclaimed()], origins: vec![Origin::Unclaimed] };
-    // The number of each class, by its position in the tree. Number 0 is that of unclaimed packets.
+    // The number of each class, by its position in the tree. Unclaimed packets have number 0.
     let mut numbers: Vec<u32> = Vec::with_capacity(classes.len());
     for (place, &at) in classes.given().iter().enumerate() {
         let parent = classes.parent(place).map(|place| numbers[place]);

@@ -79,7 +79,8 @@ impl User {
         self.may(path, 4)
     }
 
-    /// True if the user may create TUN and TAP devices, once it has CAP_NET_ADMIN.
+    /// True if the user may create TUN and TAP devices, provided that the process has
+    /// CAP_NET_ADMIN.
     pub fn may_open_tun(&self) -> bool {
         self.may(Path::new("/dev/net/tun"), 4 | 2)
     }

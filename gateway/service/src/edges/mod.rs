@@ -1,8 +1,8 @@
 //! Sends and receives the reports between the edges of a DiffServ domain, on the control thread.
 //!
 //! A turn of this thread reads at most [`MAX_AT_ONCE`] datagrams, and more datagrams do not hasten
-//! the next turn. So a flood delays no packet. If a flood suppresses reports, targets return to
-//! their contracts.
+//! the next turn. So a flood delays no packet. If a flood suppresses reports, the target rates
+//! return to the contracted rates.
 
 pub mod report;
 
@@ -150,7 +150,7 @@ struct Now {
     real_ns: u64,
 }
 
-/// Aggregates leave at this edge. It reports its observations.
+/// The edge at which aggregates leave. It reports its observations.
 struct Egress {
     socket: UdpSocket,
     to: SocketAddr,
@@ -227,7 +227,7 @@ impl Egress {
     }
 }
 
-/// Aggregates enter at this edge. It takes the reports of the far edge.
+/// The edge at which aggregates enter. It takes the reports of the far edge.
 struct Ingress {
     socket: UdpSocket,
     key: Key,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Numbers are big-endian. The time is the sequence number: a report is new if it was sent after
-//! the last one, and within 10 s of the receiver's time. So neither end keeps state across a
-//! restart, and an old report is never new again.
+//! the last accepted report, and within 10 s of the receiver's time. So neither end keeps state
+//! across a restart, and a report older than 10 s is never accepted.
 
 use fairwire_core::RateRequest;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -99,7 +99,7 @@ pub enum Refusal {
     Forged,
     /// The clocks of the two edges differ, or the report is old.
     Clock,
-    /// The report is the last accepted one, or an earlier one.
+    /// The report is not newer than the last accepted report.
     Replayed,
 }
 

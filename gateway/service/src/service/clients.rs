@@ -19,7 +19,7 @@ const MAX_CLIENTS: usize = 32;
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// The most bytes of a request. A path in it may take 4096.
+/// The most bytes of a request. A path in a request may take 4096 bytes.
 const MAX_LINE: usize = 8 << 10;
 /// No request is answered while this many bytes of answers are unread: a few snapshots of 20,000
 /// classes.
@@ -29,14 +29,14 @@ const MAX_UNREAD: usize = 32 << 20;
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// At most this many reads of 4 KiB are made from a client, to find further reload requests. One
-/// reload answers all requests found.
+/// The most reads of 4 KiB from a client to find further reload requests. One reload answers all
+/// requests that were found.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
                       the gateway and take captures";
 
-/// All connected clients, the next to be answered first.
+/// All connected clients. The client to be answered next is first.
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
 
@@ -190,8 +190,8 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// Answers the request `reload` of the last client in the list. The same reload answers all
-    /// equal requests that arrive before it reads the files.
+    /// Answers the request `reload` of the last client in the list. The reload also answers all
+    /// equal requests that arrive before the files are read.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {

@@ -85,7 +85,8 @@ impl ServiceError {
         }
     }
 
-    /// If this process takes over (`is_heir`), the error says that the running process continues.
+    /// If this process was to take over (`is_heir`), turns a port's error into an error which says
+    /// that the running process continues.
     pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
         match self {
             ServiceError::Port(error) if is_heir => {
@@ -95,7 +96,7 @@ impl ServiceError {
         }
     }
 
-    /// The error for `source` at `operation`; missing rights have a separate variant.
+    /// The error for `source` at `operation`. Missing rights have a separate variant.
     pub fn system(operation: impl Into<String>, source: impl Into<std::io::Error>) -> Self {
         let (operation, source) = (operation.into(), source.into());
         match source.kind() {

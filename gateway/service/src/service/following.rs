@@ -17,7 +17,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 const HEARD: usize = 1024;
 /// The least relative change that is applied to a rate.
 const DIFFERS: f64 = 0.005;
-/// The shortest interval between updates of telemetry (`SHOW`) and between log lines (`SAY`).
+/// The shortest interval between two updates of telemetry. `SAY` is the shortest interval between
+/// two log lines.
 const SHOW: Duration = Duration::from_secs(1);
 const SAY: Duration = Duration::from_secs(60);
 /// The least factor between two logged rates.
@@ -32,8 +33,8 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// A direction's applied rate, the rate that telemetry shows, and the last logged rate. Each of the
-/// last two has the time of its update.
+/// A direction's applied rate, the rate that telemetry shows, and the last logged rate. The shown
+/// and the logged rate have the times of their updates.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,
@@ -58,7 +59,7 @@ impl Following {
     }
 
     /// True if the reloaded `config` has the same settings, so that this object can be kept.
-    /// Forgets the rates applied and shown before, since the reload has applied the file's rates.
+    /// Forgets the applied and the shown rates, since the reload has applied the file's rates.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

@@ -3,8 +3,8 @@
 //!
 //! The guard runs the same program, started again before the gateway gives up its rights. It keeps
 //! only CAP_NET_ADMIN, reads the gateway's heartbeat on its standard input, and answers on its
-//! standard output. It ends, and removes its bridge, when the gateway ends on purpose, when a
-//! gateway of the same name requests it, or on SIGTERM. If the guard is killed before it bridges,
+//! standard output. The guard removes its bridge and ends when the gateway ends on purpose, when a
+//! gateway of the same name requests this, or on SIGTERM. If the guard is killed before it bridges,
 //! the link fails closed.
 
 use super::bridge::Bridge;
@@ -127,7 +127,7 @@ struct Guard {
     watchdog: Duration,
     heard: Time,
     bridge: Option<Bridge>,
-    /// True if the gateway is gone: standard input is closed.
+    /// True if the gateway is gone, so that standard input is closed.
     is_orphan: bool,
     /// The time of the next attempt, after the bridge could not be built.
     try_at: Time,

@@ -1,4 +1,4 @@
-//! The gateway's side of its guard: starts the guard, and waits for its end.
+//! Starts the gateway's guard, and waits for its end.
 
 use super::error::ServiceError;
 use super::guard::{self, GuardParameters, Watched};
@@ -17,7 +17,7 @@ use std::process::Child;
 pub(super) struct GuardPipes {
     pub to_guard: OwnedFd,
     pub from_guard: OwnedFd,
-    /// The time at which the guard was started; its watchdog starts then or later.
+    /// The time at which the guard was started. The guard's watchdog starts at this time or later.
     pub since: Time,
 }
 

@@ -1,4 +1,4 @@
-//! The gateway's side of its heartbeat to the guard, in bytes through a pipe.
+//! Sends the gateway's heartbeat to the guard, in bytes through a pipe.
 //!
 //! After a silence of nearly the watchdog's time, the guard may have bridged the interfaces. The
 //! bridge has then already forwarded the frames that wait in the ports. So the gateway requests the

@@ -1,8 +1,8 @@
-//! Reports that a direction was full for a minute, or that a class was at its ceiling for a minute.
-//! Also reports when either ends.
+//! Reports that a direction has been full for a minute, or that a class has been at its ceiling for
+//! a minute. Also reports the ends of these states.
 //!
-//! Either state is normal for moments. The snapshot counts subscribers at their ceilings. They are
-//! not reported, since a download of a minute is normal.
+//! Both states are normal for a moment. The snapshot counts subscribers at their ceilings. Such
+//! subscribers are not reported, since a download of a minute is normal.
 
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};
@@ -20,7 +20,7 @@ pub(super) struct Limits {
     look_at: Time,
     /// By direction.
     full: [Spell; 2],
-    /// Dropped and marked packets at the last look.
+    /// Dropped and marked packets at the last observation.
     signals: [u64; 2],
     /// Classes recently at their ceilings, by direction and name.
     ceilings: [BTreeMap<String, Spell>; 2],

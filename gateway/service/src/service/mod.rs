@@ -1,5 +1,5 @@
-//! Gateways as a service. Each opens its ports, forwards on one thread and answers on another. All
-//! gateways of a process give up its rights together, before any thread starts.
+//! Gateways as a service. Each gateway opens its ports, forwards on one thread and answers requests
+//! on another. All gateways of a process give up its rights together, before any thread starts.
 //!
 //! ```text
 //!   each gateway:
@@ -263,7 +263,7 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
 }
 
 /// The user that the gateways become. If none is configured and this process may not change its
-/// user, it keeps its user and logs this. In many containers, root may not change its user.
+/// user, as in many containers, it keeps its user and logs this.
 fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     let Some(user) = together::user(configs)? else { return Ok(None) };
     let is_configured = configs.iter().any(|config| config.spec().safety.user.is_some());

@@ -15,9 +15,8 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks. If systemd created one for this process, `RUNTIME_DIRECTORY`
-/// names it. Otherwise it is `XDG_RUNTIME_DIR`, or `/run/fairwire` if that is not set or the
-/// process is root.
+/// The folder of sockets and locks: `RUNTIME_DIRECTORY` if systemd has set it. Otherwise it is
+/// `XDG_RUNTIME_DIR`, or `/run/fairwire` if that variable is not set or the process is root.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -30,8 +29,8 @@ pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway that the configuration at `path` describes. Keys that are not
-/// needed for this are not checked: a gateway takes requests while the file is being changed.
+/// The control socket of the gateway that the configuration at `path` describes. Only the keys that
+/// determine the socket are checked, since the file may be in the middle of a change.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))

@@ -18,7 +18,7 @@ pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 #[derive(Debug, Default)]
 pub(super) struct Common {
     pub heartbeat: Option<Heartbeat>,
-    /// True if the gateway is about to end. It then takes in nothing.
+    /// True if the gateway is about to end. The ports then take in nothing.
     pub is_ending: bool,
 }
 

@@ -253,8 +253,8 @@ impl Present {
         Ok(before.get())
     }
 
-    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate; `None` if the
-    /// link was stopped.
+    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate, or `None` if
+    /// the link was stopped.
     pub(super) fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Result<Option<Rate>, String> {
         let Some(first) = self.config.shaping(way).map(|shaping| shaping.rate) else {
             return Err(format!(

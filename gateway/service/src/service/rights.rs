@@ -1,5 +1,5 @@
-//! The rights that the process keeps once its ports are open: two capabilities and no way to gain
-//! more, an unprivileged user, some folders, and a list of system calls.
+//! The rights that the process keeps once its ports are open: two capabilities, an unprivileged
+//! user, some folders, and a list of system calls. The process cannot gain more rights.
 
 use super::error::ServiceError;
 use crate::config::user::User;
@@ -286,7 +286,8 @@ const MEMORY: &[libc::c_long] = &[
     libc::SYS_getrusage,
 ];
 
-/// None of these calls executes a program, or traces or changes another process.
+/// System calls for threads and signals. None of them executes a program, or traces or changes
+/// another process.
 const THREADS: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,

@@ -186,7 +186,7 @@ impl Papers {
     }
 }
 
-/// A stream to a process that waits to take over. The control thread uses it.
+/// The control thread's stream to a process that waits to take over.
 pub(super) struct Offer {
     stream: Option<UnixStream>,
     until: Time,

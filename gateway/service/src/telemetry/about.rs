@@ -36,8 +36,8 @@ pub struct WayAbout {
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The rates over time that replace `rate_bps`, and their start. They were set by a request, or
-    /// follow the outside line.
+    /// The rates over time that replace `rate_bps`, and their start time. A request has set these
+    /// rates, or they follow the outside line.
     pub law: Option<(RateLaw, Time)>,
     /// The definition of a flow.
     pub flows: FlowKind,

@@ -42,7 +42,7 @@ pub struct Board {
     rings: [SharedRing; 2],
 }
 
-/// How near a direction and its classes are to their limits.
+/// The load of one direction, and its classes at their ceilings.
 #[derive(Clone, Debug, Default)]
 pub struct AtLimits {
     /// The fraction of the link in use during the last second, 0 to 1.
@@ -245,8 +245,8 @@ impl Board {
         lock(&self.changes).after(seen)
     }
 
-    /// How near each direction and its classes are to their limits. The call looks up names, so it
-    /// should be rare.
+    /// The load of each direction, and its classes at their ceilings. The call looks up names, so
+    /// it should be rare.
     pub(crate) fn at_limits(&self) -> [AtLimits; 2] {
         let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
         let now = lock(&self.tick).now;

@@ -174,8 +174,8 @@ impl Digest {
         }
     }
 
-    /// Names the starving senders: leaf classes if there are several classes, otherwise flows.
-    /// Traffic that is not counted individually is one sender.
+    /// Names the starving senders: leaf classes if there are several classes, otherwise flows. All
+    /// traffic that is not counted individually forms one sender.
     fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
         let ((now, counts), (before, former)) = (newest.others, oldest.others);
         let others = Rates::of(counts.since(&former), now.since(before));

@@ -7,13 +7,13 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-/// The file stays open, since the rights to open it may be given up later.
+/// `/proc/self/stat`, which stays open since the rights to open it may be given up later.
 static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// The start time, computed once: after a step of the calendar clock, a new result would look
-    /// like another process.
+    /// The start time, computed once. After a step of the calendar clock, a later result would
+    /// differ, as if the process had restarted.
     started_s: f64,
 }
 

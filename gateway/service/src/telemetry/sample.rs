@@ -25,7 +25,7 @@ pub(super) struct FlowSample {
     pub count: FlowCount,
 }
 
-/// A class has few counters, since there may be a million classes.
+/// The counters of a class. They are few, since there may be a million classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClassSample {
     bytes_in: u64,
@@ -103,8 +103,8 @@ impl Sample {
 pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
-    /// How many flows and classes the current copy will contain; `None` between copies. A flow that
-    /// appears during a copy is left for the next copy.
+    /// The numbers of flows and classes that the current copy will contain; `None` between copies.
+    /// A flow that appears during a copy is left for the next copy.
     of: Option<[usize; 2]>,
 }
 

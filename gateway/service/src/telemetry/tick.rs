@@ -22,7 +22,6 @@ pub(super) struct Tick {
     pub ports: [PortState; 2],
     /// Processor time of the threads that forward.
     pub processor: Duration,
-    /// The picks, and their counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,
 }
 

@@ -1,4 +1,4 @@
-//! Hosts share the link first, then the conversations of each host share its part.
+//! Hosts share the link, and the conversations of each host share the host's rate.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -214,7 +214,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
-            // One train more in 70 ms is 1.4 % of a flow's rate.
+            // One more train in 70 ms is 1.4 % of a flow's rate.
             assert!(
                 (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
                 "{discipline}: {by_flow:?}"

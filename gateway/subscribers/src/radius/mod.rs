@@ -5,7 +5,7 @@
 //! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6).
 //!
 //! The packets are parsed here, since no library was found that reads both types of request, is
-//! maintained, and brings no runtime. The packets are protected only by MD5, so they should stay in
+//! maintained, and needs no runtime. The packets are protected only by MD5, so they should stay in
 //! a separate network.
 
 mod plan;

@@ -139,8 +139,8 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `--help` makes the program do nothing. Words after `--` are a command for `lab shell`, and are
-/// ignored.
+/// The message about an unknown `make` target, command or option, if any. `--help` makes the
+/// program do nothing. Words after `--` are a command for `lab shell`, and are ignored.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

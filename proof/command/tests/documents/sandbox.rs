@@ -89,7 +89,8 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// With `is_apart`, the shell has its own network, mount and process namespaces.
+    /// Runs the blocks in one shell. With `is_apart`, the shell has separate network, mount and
+    /// process namespaces.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();
         if is_apart {

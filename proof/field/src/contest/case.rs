@@ -118,8 +118,8 @@ impl Case {
         Case { warm_up, seconds, ..self }
     }
 
-    /// The same case, with its length multiplied by `seconds` / `USUAL_SECONDS`. A quarter of
-    /// `seconds` is not measured.
+    /// The same case, with its length multiplied by `seconds` / `USUAL_SECONDS`. The warm-up takes
+    /// a quarter of `seconds`.
     #[must_use]
     pub fn beside(self, seconds: u64) -> Case {
         let scaled = (seconds * self.seconds).div_ceil(USUAL_SECONDS);

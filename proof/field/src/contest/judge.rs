@@ -23,7 +23,7 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the machine starved the gateway of CPU time, if it did.
+    /// Evidence that the machine starved the gateway of CPU time, if any.
     pub starved: Option<String>,
     /// The gateway's CPU time per forwarded packet, in microseconds.
     pub processor_us_per_packet: f64,

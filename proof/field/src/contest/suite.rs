@@ -54,9 +54,9 @@ struct Discipline {
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PingWait {
-    /// The entire buffer: there is one queue.
+    /// A ping waits for the entire buffer, since there is one queue.
     Buffer,
-    /// One full packet of every other flow.
+    /// A ping waits for one full packet of every other flow.
     Turn,
 }
 

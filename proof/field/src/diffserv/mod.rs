@@ -276,8 +276,8 @@ fn simulated(folder: &Path, scenario: &str, seconds: f64, warm_up: f64) -> Falli
     Ok(all.ok_or("the simulation has no gains")?)
 }
 
-/// How far targets move per 20 ms in the run with faults. Targets return to their contracts within
-/// seconds.
+/// The setting for the run with faults: the step by which targets move every 20 ms. Targets return
+/// to their contracts within seconds.
 const QUICK_STEP: &str = "delta = 0.005, burst";
 /// The minimum share of the link that TCP must use, percent.
 const IN_USE: f64 = 85.0;
@@ -327,7 +327,7 @@ pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
     run.finish(happened, seconds)
 }
 
-/// A moved target's distance from its contract, as a part of the contract.
+/// A moved target's distance from its contract, as a fraction of the contract.
 const MOVED: Allowed = Allowed { min: 0.05, max: f64::INFINITY };
 const AT_CONTRACT: Allowed = Allowed { min: 0.0, max: 0.0 };
 

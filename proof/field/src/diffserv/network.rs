@@ -106,7 +106,7 @@ impl Domain {
     }
 }
 
-/// The customers are on the right.
+/// The network at `side` of the domain. The customers are on the right.
 fn network(side: Side) -> Address {
     match side {
         Side::Right => Address { ip: Ipv4Addr::new(10, 0, 0, 0).into(), prefix_bits: 8 },

@@ -24,7 +24,7 @@ pub struct Happened {
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
-    /// How the machine starved the gateway of CPU time, if it did.
+    /// Evidence that the machine starved the gateway of CPU time, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starved: Option<String>,
 }
@@ -52,7 +52,7 @@ impl Happened {
         happened
     }
 
-    /// The last of several [attempts](attempt) at `happen`, with the misses of earlier ones.
+    /// The last of several [attempts](attempt) at `happen`, with the misses of earlier attempts.
     pub fn tried(is_exact: bool, happen: &mut dyn FnMut() -> Happened) -> Happened {
         let Ok(Tried { mut held, .. }) = attempt(is_exact, &mut || Ok::<_, Infallible>(happen()));
         let mut last = held.pop().expect("it is held at least once");

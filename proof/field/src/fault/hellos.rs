@@ -23,7 +23,7 @@ const OSPF_EVERY: Duration = Duration::from_ms(250);
 const BFD_EVERY: Duration = Duration::from_ms(50);
 /// The time after which BFD declares a neighbour down: three intervals.
 const BFD_GAP_MS: f64 = 150.0;
-/// Three times the link's rate.
+/// The flood's rate, bit/s: three times the link's rate.
 const UDP_BPS: u64 = 60_000_000;
 const SPOOFED_PER_SECOND: u64 = 20_000;
 const FORGED_PER_MS: u64 = 2;

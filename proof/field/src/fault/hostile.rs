@@ -43,7 +43,7 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
 
 const SOURCES: u64 = 1_000_000;
 const PER_SECOND: u64 = 50_000;
-/// The payload of the frames, bytes: 50 000 of them per second are 34 Mbit/s on the link.
+/// The payload of a frame, bytes. 50 000 frames per second are 34 Mbit/s on the link.
 const PAYLOAD: u32 = 20;
 const FLOOD_NS: u64 = 5_000_000_000;
 

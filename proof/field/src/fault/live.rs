@@ -39,8 +39,8 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
     run.world.gateway.bring_up(INSIDE.index)?;
-    // Judged from 4.5 s on: TCP's timers doubled during the outage, and the kernel takes up to a
-    // second to notice the carrier.
+    // Traffic is judged only from 4.5 s on. TCP's timers doubled during the outage, and the kernel
+    // takes up to a second to notice the carrier.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();
@@ -167,8 +167,8 @@ struct Pauses {
 
 impl Pauses {
     /// Checks the longest pause in CPU time, since other programs may have occupied the processor.
-    /// Waiting for something else takes no CPU time. So the median pause by the clock must also be
-    /// below the promise.
+    /// A thread that waits takes no CPU time. So the median pause by the clock must also be below
+    /// the promise.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);

@@ -19,7 +19,8 @@ use std::path::Path;
 const FORMAT: u32 = 2;
 /// The time between samples of the totals. Each end of a measurement may be wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// The number of flows of the kernels' own traffic, in addition to the contest's flows.
+/// The number of flows for packets that the kernels themselves send, in addition to the contest's
+/// flows.
 const OTHER_FLOWS: u32 = 64;
 
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {

@@ -1,9 +1,10 @@
 //! Derives counts between two instants from a gateway's counters.
 //!
-//! A gateway updates its totals each interval, and copies flow counters twice a second. A flow's
-//! count at an instant is interpolated between the copies around that instant, in proportion to the
-//! link's counter. So the flows' counts sum to the link's, even if a full buffer drops in bursts.
-//! But the division of a burst among flows is known only to half a second.
+//! A gateway updates its totals each interval, and copies its flow counters twice a second. A
+//! flow's count at an instant is interpolated between the copies before and after the instant. The
+//! interpolation is in proportion to the link's counter. So the flows' counts sum to the link's,
+//! even if a full buffer drops in bursts. But the division of a burst among flows is known only to
+//! half a second.
 
 use fairwire_control::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
@@ -280,14 +281,14 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // By `at_s`, the link has 19 - 7 = 12 of the copies' 60 new drops: a fifth.
+        // The link has 19 - 7 = 12 of the 60 new drops between the copies, which is a fifth.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
             let flows = mark.flows().expect("a copy came");
             assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
         }
-        // At 10.4 s, the link has only the first copy's 5 + 2 drops.
+        // At 10.4 s, the link has only the 5 + 2 drops of the first copy.
         let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
         mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
         assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);

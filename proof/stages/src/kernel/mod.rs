@@ -96,7 +96,7 @@ fn tick() -> Duration {
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// Reports failed shaping as something the machine lacks.
+/// Reports failed shaping as a missing feature of the machine.
 fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {

@@ -3,9 +3,10 @@
 //!
 //! A kernel discipline keeps the order within each flow. So a packet counts as dropped when a later
 //! packet of its flow leaves. The flows' drops therefore lag the link's drops by the queueing time.
+//!
 //! Two processors may deliver two packets to the watching socket and to the queue in different
-//! orders. So a packet may leave after it was counted as dropped. It then cancels the flow's next
-//! drop.
+//! orders. So a packet may leave after it was counted as dropped. The mistake cancels the flow's
+//! next drop.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;

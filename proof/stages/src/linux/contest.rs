@@ -1,4 +1,4 @@
-//! The guest's side of a contest in a Linux kernel.
+//! Runs a contest in the guest's Linux kernel.
 
 use super::modules::Modules;
 use super::program::Fallible;

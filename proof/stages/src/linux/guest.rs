@@ -1,4 +1,4 @@
-//! The guest's side of User Mode Linux: its first and only process.
+//! The first and only process in User Mode Linux, which runs the guest's jobs.
 
 use super::keeper;
 use super::modules::Modules;
@@ -89,8 +89,8 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // Send buffers must be large: a socket's packets are charged to its buffer while they wait in a
-    // discipline.
+    // Send buffers must be large, because a packet that waits in a discipline is charged to its
+    // socket's buffer.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
     // The limit is in pages, for all TCP sockets together. The default depends on the guest's small
     // memory.

@@ -2,9 +2,9 @@
 //! the namespace ends with the program that started it.
 //!
 //! User Mode Linux has one host process per guest process, and leaves these processes behind if its
-//! kernel is killed. So our program starts itself again. The second process creates the namespace,
-//! and starts the program once more. The third process, the first of the namespace, becomes the
-//! kernel. The host kills the second and the third process when their parents end.
+//! kernel is killed. So our program starts itself twice more. The second process creates the
+//! namespace. The third process, the first of the namespace, becomes the kernel. The host kills the
+//! second and the third process when their parents end.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;
@@ -18,16 +18,16 @@ const VARIABLE: &str = "FAIRWIRE_GUEST_KEEPER";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 
-/// The command that starts `program` with `clock` preloaded, in a namespace that ends with
-/// `program` or with this thread.
+/// The command that starts `program` with `clock` preloaded, in a namespace. The namespace ends
+/// with `program` or with this thread.
 pub(super) fn command(program: &Path, clock: &Path) -> Command {
     let mut command = Command::new(THIS_PROGRAM);
     command.env(VARIABLE, OUTER).arg(clock).arg(program);
     command
 }
 
-/// If this process is a keeper, acts as one and does not return. Must be called before a second
-/// thread is started.
+/// If this process is a keeper, acts as a keeper and does not return. Call this function before a
+/// second thread is started.
 pub(super) fn take_over() {
     let Some(which) = std::env::var_os(VARIABLE) else { return };
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

@@ -136,7 +136,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     }
 }
 
-/// The contest of `dumbbell`. Also returns the sender index of each flow.
+/// The contest on `dumbbell`, and the sender index of each flow.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     check_device(plan, "linux")?;
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());

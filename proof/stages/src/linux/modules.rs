@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Modules {
     folder: PathBuf,
-    /// For each module's name: the path below `folder`, and the paths of the dependencies.
+    /// By module name: the module's path below `folder`, and the paths of its dependencies.
     known: BTreeMap<String, (String, Vec<String>)>,
 }
 
@@ -27,7 +27,7 @@ impl Modules {
         let Some((path, needs)) = self.known.get(name) else {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("this kernel has no module {name}")));
         };
-        // The list has the most direct dependency first, so the last must be loaded first.
+        // The list starts with the most direct dependency, so its last entry must be loaded first.
         for path in needs.iter().rev().chain([path]) {
             self.insert(path)?;
         }

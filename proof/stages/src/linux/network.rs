@@ -203,7 +203,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// A kernel may need up to a second to notice the carrier.
+    /// Waits for a round trip from `host`. A kernel may need up to a second to notice the carrier.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

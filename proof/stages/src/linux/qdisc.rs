@@ -20,7 +20,7 @@ pub(crate) struct Qdisc {
 }
 
 impl Qdisc {
-    /// The Linux discipline that equals that of `plan`.
+    /// The Linux discipline that equals the discipline of `plan`.
     ///
     /// # Errors
     /// If Linux lacks the discipline, or does not support these parameters.
@@ -70,8 +70,8 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// CoDel's parameters for `tc`; `None` if `control` is invalid. Also `None` if it sets an `mtu`,
-/// because the kernel uses the interface's MTU.
+/// CoDel's parameters for `tc`. `None` if `control` is invalid. Also `None` if `control` sets an
+/// `mtu`, since the kernel uses the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =
@@ -81,7 +81,8 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
-/// PIE, if its gains are the defaults: `tc` has other units for gains.
+/// PIE's parameters for `tc`. `None` unless the gains are the defaults, since `tc` has other units
+/// for gains.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;

@@ -1,8 +1,8 @@
-//! The guest's side of a contest. It sends with the kernel's TCPs, and watches both ends of the
+//! The guest's sockets in a contest. They send with the kernel's TCPs, and watch both ends of the
 //! bottleneck.
 //!
-//! A single thread does everything. The virtual clock does not advance while this thread works, so
-//! everything that it observes has just happened.
+//! A single thread does everything. The virtual clock stops while this thread works, so everything
+//! that it observes has happened at the current time.
 
 use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, change_rate, from_senders, sender};
@@ -140,8 +140,8 @@ impl Sockets {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits until a socket or the alarm is ready. Returns all ready sockets, to save system calls,
-    /// which are slow in the guest.
+    /// Waits until a socket or the alarm is ready. Returns all ready sockets, because system calls
+    /// are slow in the guest.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));

@@ -1,4 +1,4 @@
-//! The host's side of User Mode Linux: finds it, starts it with a job, and waits for the results.
+//! User Mode Linux on the host: finds it, starts it with a job, and waits for the results.
 
 use super::guest::{FAILURE, JOB_VARIABLE, Job, PROGRESS, Run};
 use super::keeper;
@@ -94,7 +94,7 @@ impl Uml {
         let ends_ns = clock::now().ns() + PATIENCE_NS;
         let count = guests.len() as f64;
         let (mut at_work, mut failed) = (guests, None);
-        // If one guest fails, this loop still waits until the others end.
+        // If one guest fails, this loop still waits for the others.
         while !at_work.is_empty() {
             let mut left = Vec::new();
             for mut guest in at_work {
@@ -172,8 +172,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Has the guest ended? Returns an error if it failed, if `stop` is true, or if it still runs
-    /// at `ends_ns`. The caller then drops the guest, which ends it.
+    /// Has the guest ended? Returns an error if the guest failed, if `stop` is true, or if the
+    /// guest still runs at `ends_ns`. Then the caller drops the guest, which ends it.
     fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;

@@ -14,7 +14,8 @@ pub(crate) struct WatchedPackets {
     /// The times of arrival and departure of each packet that left during the measurement.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
-    /// Arrival times of waiting packets, by [`Name`]. Names in the network are unique.
+    /// Arrival times of waiting packets, by [`Name`]. No two packets in the network have equal
+    /// names.
     waiting: BTreeMap<Name, Time>,
     on_wire: Option<OnWire>,
     tally: Tally,
@@ -22,7 +23,7 @@ pub(crate) struct WatchedPackets {
 
 #[derive(Default)]
 struct OnWire {
-    /// The delay from which a packet counts as held back; `None` if no packets are held back.
+    /// The shortest delay of a packet that counts as held back. `None` if no packets are held back.
     is_late: Option<Duration>,
     /// Packets in order of departure: source port, departure time, and delay.
     crossings: Vec<(u16, Time, Option<Duration>)>,
@@ -104,8 +105,8 @@ impl WatchedPackets {
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // If an earlier packet of this name still waits, it was dropped: its flow has sent 65 536
-        // packets since.
+        // If an earlier packet of this name still waits, that packet was dropped, since its flow
+        // has sent 65 536 further packets.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
         }
@@ -157,7 +158,7 @@ impl WatchedPackets {
         now >= self.measured.end + drain
     }
 
-    /// The tally; packets still inside count as dropped.
+    /// The tally. Packets that still wait in the bottleneck count as dropped.
     pub(crate) fn finish(mut self) -> Tally {
         let lost: Vec<u16> = self
             .waiting

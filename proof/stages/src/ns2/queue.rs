@@ -80,8 +80,9 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's RIO. The flow identifier is the colour: 0 is out of profile. For these packets, ns-2 uses
-/// `linterm_`, never `out_linterm_`. Thresholds without `in_` or `out_` are for the total queue.
+/// ns-2's RIO. The flow identifier is the colour, and 0 is out of profile. For packets of colour 0,
+/// ns-2 uses `linterm_`, never `out_linterm_`. Thresholds without `in_` or `out_` are for the total
+/// queue.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;

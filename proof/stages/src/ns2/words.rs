@@ -105,8 +105,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     Ok(queue)
 }
 
-/// Are all packets of group `place` out of profile? A mixture is an error, since ns-2 has no
-/// markers here.
+/// Are all packets of group `place` out of profile? A group with both colours is an error, since
+/// ns-2 has no markers here.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
@@ -120,7 +120,8 @@ fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     ))
 }
 
-/// The group's flow identifier is 0 if its packets are out of profile, and otherwise 1.
+/// The script's arguments for a group. The flow identifier is 0 if the group's packets are out of
+/// profile, and otherwise 1.
 fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     let (kind, variables) = sender(group)?;
     let members: Vec<String> = group

@@ -1,5 +1,5 @@
-//! Real contests on this machine's kernel. Labs start this program again as helper processes, so it
-//! has a `main`. If namespaces are refused, it reports this and passes.
+//! Real contests on this machine's kernel. Labs start this program again as helper processes, so
+//! the program has a `main`. If namespaces are refused, the program reports this and passes.
 
 mod gateway;
 mod kernel;
@@ -109,7 +109,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
 
 const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
 
-/// This scenario is short, since it only shows whether contests can run.
+/// A short scenario, which shows only whether contests can run.
 fn short(discipline: &str, seed: u64) -> Scenario {
     contest(
         discipline,
@@ -143,8 +143,8 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     record
 }
 
-/// Checks what holds under any discipline. Unless `is_exact`, the drops of flows are interpolated
-/// and rounded.
+/// Checks properties that hold under any discipline. Unless `is_exact`, the drops of flows are
+/// interpolated and rounded.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
@@ -173,8 +173,9 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// In 8 s, over 400 simulated seeds, FABA gives the selfish flow 1.29 to 2.00 fair shares. Jain's
-/// index is at least 0.82. Tail-drop gives the flow 4.69 to 4.98; the index is at most 0.38.
+/// Over 8 s and 400 simulated seeds, FABA gives the selfish flow 1.29 to 2.00 fair shares, and
+/// Jain's index is at least 0.82. Tail-drop gives the flow 4.69 to 4.98 fair shares, and Jain's
+/// index is at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -333,7 +334,7 @@ fn hold(stage: &str) -> ExitCode {
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns once the contest is running.
+/// Starts a contest in another process, and returns once the contest is running.
 fn held(stage: &str) -> Running {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child = Running::start(Command::new(program).args([HOLD, stage]).stdout(Stdio::piped()))
@@ -345,7 +346,8 @@ fn held(stage: &str) -> Running {
     child
 }
 
-/// The guest's processes on the host, one per guest process, must end.
+/// When the program is killed, the guest's processes on the host must end. There is one per guest
+/// process.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -368,8 +370,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// The contest has three networks, `count` helper processes, and another process per scratch
-/// folder.
+/// Checks that a killed contest leaves nothing. The contest has three networks, `count` helper
+/// processes, and one more process per scratch folder.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -404,7 +406,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     panic!("waited 5 s in vain until {what}");
 }
 
-/// The fields follow the name, which is in parentheses.
+/// Reads `/proc/PID/stat`, where the fields follow the name in parentheses.
 fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();

@@ -78,8 +78,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
-    // On the kernel stage, packets that were observed and queued in different orders count as
-    // dropped until their flow's next drops.
+    // On the kernel stage, two packets may be observed in another order than they were queued. One
+    // then counts as dropped until its flow's next drop.
     let strange = if stage == "kernel" { record.flows.len() as f64 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");

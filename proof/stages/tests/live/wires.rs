@@ -32,8 +32,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// Wires of all stages use the same random streams for different numbers of packets, so fractions
-/// are compared.
+/// All stages draw a wire's faults from the same random streams, but send different numbers of
+/// packets. So fractions are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {

@@ -25,8 +25,8 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
 }
 
 /// Checks that every crate inherits its version, edition, Rust version, licence, lints and
-/// dependencies from the workspace. Two kinds of test dependency are exempt. One is the crate
-/// itself with more features; the other is a path to a crate that uses this crate.
+/// dependencies from the workspace. Two types of test dependency are exempt. One is the crate
+/// itself with more features. The other is a path to a crate that uses this crate.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));

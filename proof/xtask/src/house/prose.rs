@@ -1,8 +1,9 @@
-//! Checks that pages and comments are readable: terms of the field, short sentences, and lines that
-//! fit.
+//! Checks that pages and comments are readable. They must have terms of the field, short sentences,
+//! and lines that fit.
 //!
-//! Only text is checked, without code, tables, headings and pictures. Retired words, which
-//! `proof/xtask/readability.toml` lists, are also searched for in names and texts of the code.
+//! Only text is checked, without code, tables, headings and pictures.
+//! `proof/xtask/readability.toml` lists retired words. These are also searched for in names and
+//! texts of the code.
 
 use super::breach::Breach;
 use super::markdown::without_targets;

@@ -58,7 +58,7 @@ fn closes(word: &str) -> bool {
     word.trim_end_matches(['.', ',', ';', ':']).ends_with(['`', '"', ')'])
 }
 
-/// Placeholders such as `NAME` or `{PROGRAM}` are no names.
+/// Is `word` a name? Placeholders such as `NAME` or `{PROGRAM}` are not.
 fn is_name(word: &str) -> bool {
     word.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-')
 }

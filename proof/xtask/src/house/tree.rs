@@ -93,7 +93,7 @@ fn read_files(root: &Path) -> Result<Vec<File>, String> {
     let listed = String::from_utf8(listed).map_err(|_| "git lists a path that is not UTF-8".to_string())?;
     let mut files = Vec::new();
     for path in listed.split_terminator('\0') {
-        // A listed file may be deleted, or be a broken link.
+        // A listed file may be missing, or be a broken link.
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
         let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
         files.push(File { path: path.to_string(), text: text.unwrap_or_default() });

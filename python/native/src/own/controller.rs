@@ -122,7 +122,8 @@ impl Congestion {
         seconds(self.congested.now)
     }
 
-    /// The window in use, segments: the smaller of the congestion window and the receiver's.
+    /// The window in use, segments. It is the smaller of the congestion window and the receiver's
+    /// window.
     #[getter]
     fn in_use(&self) -> f64 {
         self.congested.in_use

@@ -27,8 +27,8 @@ impl<'a> Observed<'a> {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
-    /// Performs the run `which` on this thread by calling `go`. If an exception ends the run, keeps
-    /// the exception.
+    /// Performs the run `which` on this thread by calling `go`. Keeps the exception if one ends the
+    /// run.
     pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
         let run = Arc::new(Run::new(self.stop));
         if self.classes.is_empty() {

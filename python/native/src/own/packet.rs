@@ -47,7 +47,7 @@ impl Packet {
         self.number
     }
 
-    /// A number common to the packets of a flow.
+    /// A number shared by all packets of a flow.
     #[getter]
     fn flow(&self) -> u64 {
         self.flow

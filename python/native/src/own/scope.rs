@@ -57,7 +57,7 @@ impl Run {
         Run { stop: stop.clone(), failure: Mutex::default() }
     }
 
-    /// Should the run end? If so, Python is not called any more.
+    /// Should the run end? If so, Python is no longer called.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.flag.load(Ordering::Relaxed)
     }
@@ -77,7 +77,8 @@ impl Run {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Returns the exception of the latest call. Afterwards, calls may continue.
+    /// Returns the exception of the latest call as an error, if there was one. Calls may continue
+    /// afterwards.
     pub(crate) fn recover(&self) -> PyResult<()> {
         self.failure().map_or(Ok(()), |failure| {
             self.stop.flag.store(false, Ordering::Relaxed);

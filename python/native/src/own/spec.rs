@@ -28,7 +28,7 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Replaces a dropper whose `__init__` failed. The run has ended.
+/// The dropper used if `__init__` of the dropper's class failed. By then, the run has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}

@@ -1,4 +1,4 @@
-//! The interpreter state of one of our threads.
+//! The interpreter state of a thread of this program.
 #![expect(unsafe_code, reason = "PyO3 has no call for it that takes what cannot be sent to other threads")]
 
 use pyo3::ffi;

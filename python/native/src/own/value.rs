@@ -11,7 +11,7 @@ type Labels = Vec<String>;
 enum Place {
     Compared(Labels),
     Control,
-    /// Any other key, under which droppers and queues are allowed, but no controllers.
+    /// Any other key. Droppers and queues are allowed here, but no controllers.
     Elsewhere,
 }
 
@@ -35,8 +35,8 @@ impl Place {
     }
 }
 
-/// Replaces each class in `value`, the value of `key`, by its catalogue entry. Adds the classes to
-/// `classes`.
+/// Replaces each class in `value` by its catalogue entry, and adds the classes to `classes`.
+/// `value` belongs to `key`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
@@ -108,8 +108,8 @@ fn named<'py>(
     Ok(others.into_any())
 }
 
-/// The name of `class` in results: the scheduler's name, if any, then the class's name. A number
-/// follows if that name is taken.
+/// The name of `class` in results. It is the class's name, after the scheduler's name if there is
+/// one. A number follows if that name is taken.
 fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
     let name = class.name()?.to_string();
     let scheduler = table.get_item("scheduler")?.and_then(|given| given.extract::<String>().ok());

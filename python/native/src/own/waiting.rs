@@ -14,8 +14,8 @@ pub(crate) struct Waiting {
     kept: Mutex<Kept>,
 }
 
-/// A copy of the buffer's contents, with the Python objects of packets. The buffer itself is
-/// available only during a call of the dropper.
+/// A copy of the buffer's contents, with the Python objects of packets. The buffer is available
+/// only during a call of the dropper.
 #[derive(Default)]
 struct Kept {
     packets: BTreeMap<u64, (Py<Packet>, Key, u64)>,

@@ -18,7 +18,7 @@ pub(crate) struct Case {
     cbr: u32,
     rate: Rate,
     buffer: u64,
-    /// The flows start at random times before this time.
+    /// The end of the interval in which the flows start at random times.
     starts: Duration,
     /// The simulated time.
     pub lasts: Duration,
@@ -155,7 +155,7 @@ pub(crate) fn has_ns2() -> bool {
     started.is_ok_and(|status| status.success())
 }
 
-/// `None` without ns-3 or a compiler.
+/// Compiles our program for ns-3. `None` without ns-3 or a compiler.
 pub(crate) fn compiled_ns3(root: &Path) -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ns3-dumbbell");
     let libraries = ["applications", "internet", "point-to-point", "traffic-control", "network", "core"];

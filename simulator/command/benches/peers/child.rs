@@ -1,7 +1,7 @@
 //! The CPU time and peak memory of one child process, from the kernel.
 //!
-//! The kernel reports the total CPU time and the maximum memory of all waited-for children. Each
-//! program therefore runs under a separate instance of this benchmark.
+//! The kernel reports only the total CPU time and the maximum memory of all waited-for children. So
+//! each program runs under a separate instance of this benchmark.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};

@@ -18,11 +18,12 @@ use std::process::{Command, ExitCode};
 /// Compares fairwire with ns-2 and ns-3: bottleneck packets per CPU second, including set-up, and
 /// peak memory.
 ///
-/// Exit codes: 0 done, 1 an error, 2 a bad argument, 3 with --check: a promise not kept.
+/// Exit codes: 0 done, 1 an error, 2 a bad argument, 3 a promise not kept (with --check).
 #[derive(Parser)]
 #[command(name = "peers")]
 struct Options {
-    /// Measure only this: nine, nine-lean, thousand, ten-thousand, ladder or set-up; repeatable
+    /// Measure only this case: nine, nine-lean, thousand, ten-thousand, ladder or set-up;
+    /// repeatable
     #[arg(long)]
     only: Vec<String>,
     /// Runs of each simulator, in turns; for fairwire, each run is the slower of two

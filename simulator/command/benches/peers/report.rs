@@ -48,7 +48,7 @@ impl Spread {
 }
 
 impl Row {
-    /// `runs` is not empty. `ours` are fairwire's runs in the same rounds.
+    /// The row for `runs`, which is not empty. `ours` are fairwire's runs in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -194,7 +194,8 @@ impl Report {
         broken
     }
 
-    /// The cost per packet with a million flows is compared with the cheaper case of a thousand.
+    /// Compares the cost per packet with a million flows to the cheaper of the two cases with a
+    /// thousand.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };
@@ -212,7 +213,7 @@ impl Report {
         broken
     }
 
-    /// Unmeasured entries of the record stay unchanged.
+    /// Writes the measurements into the record. Unmeasured entries stay unchanged.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

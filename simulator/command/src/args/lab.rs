@@ -73,8 +73,8 @@ pub(crate) struct ShellArgs {
     /// scenario's first, or tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A trace of the rate towards the command: a file of mahimahi delivery opportunities, or with
-    /// columns of seconds and Mbit/s; or a built-in trace such as `lte`.
+    /// A trace of the rate towards the command: a file of mahimahi delivery opportunities, a file
+    /// with columns of seconds and Mbit/s, or a built-in trace such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// A trace of the rate from the command, in the same forms.

@@ -42,7 +42,7 @@ impl OutputFiles {
     }
 
     /// The first output with a file. With several scenarios, such an output is refused, because a
-    /// file holds the output of one.
+    /// file holds the output of one scenario.
     pub(crate) fn first(&self) -> Option<Output> {
         self.0.first().map(|(output, _)| *output)
     }

@@ -28,8 +28,8 @@ pub(crate) struct PlotArgs {
     /// for which there are results.
     #[arg(long, value_name = "WHAT")]
     pub show: Option<Show>,
-    /// Draw these measures, separated by commas: of a series, only one; of a summary or sweep,
-    /// several. For a summary, `share.` selects all measures with this prefix.
+    /// Draw these measures, separated by commas. A series allows only one measure, and a summary or
+    /// sweep allows several. For a summary, `share.` selects all measures with this prefix.
     #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
     pub of: Vec<String>,
     /// Draw over these axes of a sweep: one for lines, two for a heat map.
@@ -38,8 +38,8 @@ pub(crate) struct PlotArgs {
     /// For lines of a sweep: draw one panel for each value of this axis.
     #[arg(long, value_name = "KEY")]
     pub panels: Option<String>,
-    /// Draw only these groups, flows, or links' delays, separated by commas. For a sweep: only
-    /// these axis values and disciplines, the disciplines in this order.
+    /// Draw only these groups, flows, or links' delays, separated by commas. For a sweep, draw only
+    /// these axis values and disciplines, with the disciplines in this order.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Over time: the seed to draw. Default: the first.

@@ -25,7 +25,8 @@ goes on where it was stopped, and gives the same answer with any number of jobs.
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Default: all.
+    /// The papers or exhibits to repeat: a paper such as `faba`, or an exhibit such as
+    /// `faba.table1`. Default: all.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
     /// Few seeds, and only some points of long sweeps (the default).
@@ -69,8 +70,8 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Only these: a paper such as `faba`, or an exhibit such as `faba.table1`. Default: all papers
-    /// with a `space.toml`.
+    /// The papers or exhibits to vary: a paper such as `faba`, or an exhibit such as `faba.table1`.
+    /// Default: all papers with a `space.toml`.
     #[arg(value_name = "PAPER[.EXHIBIT]")]
     pub exhibits: Vec<String>,
     /// 8 random settings (the default).

@@ -44,7 +44,8 @@ pub(crate) struct SweepRunArgs {
     #[arg(long, value_name = "table|json|csv", default_value = "table", hide_possible_values = true)]
     pub format: Format,
     /// Draw the means over the first numeric axis, with one panel for each of `measures`. With the
-    /// extension .html: a page with the figure and the table, which loads nothing from the network.
+    /// extension .html, write a page with the figure and the table. The page loads nothing from the
+    /// network.
     #[arg(long, value_name = "FILE.svg|html")]
     pub plot: Option<PathBuf>,
     /// Permit more than 10 million runs, more than 20 GB on disk, and runs that together take more

@@ -12,7 +12,7 @@ const LONGEST: f64 = 3600.0;
 /// The smallest and largest packets that the lab sends, in bytes.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
 
-/// Refuses a change of `--set` that overrides an earlier one.
+/// Returns the changes of `--set`. Refuses a change that overrides an earlier one.
 pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
     let steps = |change: &str| -> Vec<String> {
         let path = change.split_once('=').map_or(change, |(path, _)| path);

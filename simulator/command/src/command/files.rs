@@ -229,7 +229,8 @@ struct Reason<'a> {
     cells: usize,
 }
 
-/// The maximum number of files named with a reason. More files are only counted.
+/// The maximum number of files listed by name with one reason. If there are more files, only their
+/// number is shown.
 const NAMED: usize = 3;
 
 fn left_out(files: &[File], ended: &[Judged]) -> String {

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The version of kept records. It is part of their names, so another version finds none of them.
+/// The version of kept records. It is part of their names, so programs of another version find none
+/// of them.
 const FORM: &str = "run 1";
 const SAMPLES: &str = "samples 1";
 /// The minimum duration of a run that is kept, and the additional minimum per flow. Keeping a
@@ -21,12 +22,12 @@ const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
 /// pictures are redrawn more often than runs are repeated.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
-/// A kept run has a record and perhaps samples, from which series and pictures are drawn. An output
-/// that needs more, such as a trace, requires a new run.
+/// Keeps and finds finished runs. A kept run has a record and perhaps samples, from which series
+/// and pictures are drawn. An output that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
-    /// For each discipline: a hash of what its runs depend on, except the seed; and its label.
+    /// The hash of each discipline's inputs except the seed, and the discipline's label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
     /// The data of each new run, until the run is kept.
@@ -58,7 +59,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The inputs of samples, beyond those of the run; `None` if no samples are requested.
+/// The inputs that only samples depend on. `None` if no samples are requested.
 fn sampling(enough: Enough) -> Option<String> {
     match enough {
         Enough::Record => None,

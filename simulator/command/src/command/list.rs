@@ -58,7 +58,7 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
 /// A header and rows.
 type Rows = Vec<Vec<String>>;
 
-/// Lists `names` with descriptions beside them, or below them if space is short.
+/// Lists `names` with descriptions to the right, or below if space is short.
 fn beside(names: &[(String, String)], columns: usize) -> String {
     const LITTLE: usize = 40;
     let longest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);

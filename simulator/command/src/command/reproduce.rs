@@ -339,7 +339,7 @@ fn claim(claim: &Claim, columns: usize) -> String {
 }
 
 /// The verdicts to record for the claims of `exhibits`, by exhibit and claim. An unclear claim is
-/// recorded as one that does not hold.
+/// recorded as not holding.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit

@@ -54,7 +54,6 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
 pub(crate) struct RunOptions<'a> {
     /// The number of simultaneous runs; 0 for the number of cores.
     pub jobs: usize,
-    /// The format of the printed results.
     pub format: Format,
     /// A folder for the results.
     pub out: Option<&'a Path>,
@@ -63,8 +62,7 @@ pub(crate) struct RunOptions<'a> {
     /// The folder of the scenario's file, if any; the file names in the scenario are relative to
     /// it.
     pub folder: Option<&'a Path>,
-    /// The stages to run side by side. If empty, only the simulator runs, and results do not name
-    /// it.
+    /// The stages to compare. If empty, only the simulator runs, and results do not name it.
     pub stages: &'a [&'a dyn Stage],
     /// True if the cache is unused.
     pub is_uncached: bool,
@@ -78,7 +76,6 @@ pub(crate) struct RunOptions<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Judged {
-    /// The outcome of the command.
     pub ending: Ending,
     /// The verdicts on differences between stages.
     pub agreements: Vec<Verdict>,
@@ -136,7 +133,7 @@ pub(super) fn judged(
         views: showing.as_ref().map(Showing::views),
     };
     let done = stages::carry_out(scenario, &how);
-    // The picture fills the terminal, so it ends before anything is printed there.
+    // The picture fills the terminal, so it is closed before anything else is printed.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     let _writing = interrupt::writing();
     report.manifest.command = typed::command();
@@ -274,9 +271,9 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the stages without a verdict and the unjudged `[[agree]]` tables, except tables unjudged
-/// only because of this machine. Returns true if a table was reported, or if a reported stage ran a
-/// discipline of the first stage.
+/// Reports the stages without a verdict, and the unjudged `[[agree]]` tables. A table is omitted if
+/// only this machine prevents its judgement. Returns true if a table was reported, or if a reported
+/// stage ran a discipline of the first stage.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);

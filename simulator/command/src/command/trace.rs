@@ -15,7 +15,8 @@ use std::path::Path;
 /// The maximum size of a capture in bytes, because the entire file is read into memory.
 const LARGEST: u64 = 1 << 30;
 
-/// Each row of the table describes the fastest flows: this fraction of all flows.
+/// The fractions of all flows that the rows of the table describe. Each fraction consists of the
+/// fastest flows.
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
 pub(crate) fn rates(args: &RatesArgs, quiet: bool) -> Result<Ending, Failure> {

@@ -73,7 +73,7 @@ pub(super) struct Playing {
     speed: usize,
     is_paused: bool,
     is_over: bool,
-    /// Packets dropped since the start, for each side: in total and per flow.
+    /// Packets dropped since the start, for each discipline shown: in total and per flow.
     dropped: Vec<(u64, Vec<u64>)>,
 }
 
@@ -240,7 +240,7 @@ impl Playing {
     }
 }
 
-/// The state of one side since the previous frame.
+/// The state of the link under one of the shown disciplines, since the previous frame.
 fn link(side: &SideFrame, dropped: &mut (u64, Vec<u64>), name: String, flows: &[String]) -> LinkView {
     let SideFrame { samples, levels } = side;
     let count = samples.len().max(1) as f64;

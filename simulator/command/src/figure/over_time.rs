@@ -33,7 +33,6 @@ impl<'a> From<SampleRow<'a>> for SampleValue<'a> {
 pub(crate) struct Over<'a> {
     /// The types of objects: links, groups or flows.
     pub kinds: &'a [&'a str],
-    /// The measure and its unit.
     pub measure: &'a str,
     pub unit: &'a str,
     /// The axis label.
@@ -71,7 +70,8 @@ impl Over<'_> {
     }
 }
 
-/// With more internal queues than this, none is drawn, because they would hide the totals.
+/// The maximum number of internal queues that are drawn. With more, none is drawn, because they
+/// would hide the totals.
 const MAX_PARTS: usize = 8;
 
 #[derive(Clone, Debug)]

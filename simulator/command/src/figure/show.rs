@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(crate) enum Show {
     /// The rate leaving the link over time, by group, with the link's rate.
     Rate,
-    /// The queue of each link over time, and the queue of each part of its discipline.
+    /// The queue of each link over time, and the internal queues of its discipline.
     Queue,
     /// The queueing delay of packets over time, at each link or of the groups in `--only`.
     Delay,
@@ -229,8 +229,8 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     };
     let rows = || (0..table.len()).filter(|row| table.text(*row, "measure") == measure);
     let is_own = |row: &usize| own.kinds.contains(&table.text(*row, "kind").as_str());
-    // If no object of the usual kind has the measure, objects of another kind are drawn: `gauge
-    // average` exists only for links.
+    // If no object of the usual type has the measure, other objects are drawn. For example, only
+    // links have `gauge average`.
     let Some(first) = rows().find(is_own).or_else(|| rows().next()) else {
         return Err(absent(&measure, names(table, "measure"), show));
     };

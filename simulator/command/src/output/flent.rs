@@ -28,7 +28,7 @@ pub(super) struct Sampled {
     pub every_s: f64,
     /// The measured time, in seconds.
     pub length_s: f64,
-    /// When samples were taken, seconds after the start of the run.
+    /// The times of the samples, in seconds after the start of the run.
     pub times: Vec<f64>,
     pub flows: Vec<Flow>,
     /// The round-trip time of a ping at each sample; `None` if no packet waited.

@@ -56,8 +56,8 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// `at_once` is the number of runs at the same time. `is_reported` means that the complete
-    /// report is written or printed.
+    /// `at_once` is the number of simultaneous runs. `is_reported` means that the complete report
+    /// is written or printed.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,

@@ -21,7 +21,7 @@ pub(super) struct Request<'a> {
     spec: &'a OutputSpec,
     /// The scenario run.
     pub scenario: &'a Scenario,
-    /// True if the command, and so the results, name stages.
+    /// True if the command names stages. Then the results name them too.
     pub has_stages: bool,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Request<'a> {
     }
 
     /// The baseline of paired differences, from `--paired` or the scenario. The scenario's baseline
-    /// is ignored unless it and another discipline run.
+    /// is ignored if that discipline does not run, or if no other discipline runs.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();

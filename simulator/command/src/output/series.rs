@@ -18,9 +18,9 @@ pub(super) const FORMS: [(&str, Form); 2] =
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// The headers of the file: the first for rows without a stage, the second for rows with one.
+    /// The header of a file without stages, and the header of a file with stages.
     pub head: [&'static str; 2],
-    /// Writes a row of a run, at a time in seconds.
+    /// Writes a row of a run. The third argument is the time in seconds.
     pub row: fn(&mut dyn Write, Of<'_>, &str, SampleRow<'_>) -> io::Result<()>,
 }
 

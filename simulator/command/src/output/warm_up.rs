@@ -1,4 +1,4 @@
-//! Checks with MSER-5, on the sampled throughput, that the warm-up is long enough.
+//! Checks that the warm-up is long enough, by the MSER-5 rule on the sampled throughput.
 
 use super::plan::Request;
 use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};

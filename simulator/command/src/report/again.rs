@@ -16,7 +16,6 @@ const FOLDER: &str = "files";
 pub(crate) struct Again<'a> {
     /// Its text.
     pub text: String,
-    /// The files that the scenario names.
     pub files: Vec<Carried<'a>>,
 }
 
@@ -64,7 +63,7 @@ impl Carried<'_> {
         Err(format!("`{shown}` has changed since the scenario was read; the results are of what it was"))
     }
 
-    /// True if `place` is the file itself: the results are next to the scenario.
+    /// True if `place` is the carried file itself. Then the results are next to the scenario.
     pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))

@@ -47,8 +47,8 @@ impl Row<'_> {
     }
 }
 
-/// Tables of the transfers and pages of `report`, if any. A table too wide for `columns` is printed
-/// without the intervals, or omitted if still too wide.
+/// Tables of the transfers and pages of `report`, if any. If a table is too wide for `columns`, it
+/// is printed without the intervals. If it is still too wide, it is omitted.
 pub(super) fn text(report: &Report, columns: usize) -> String {
     let rows = rows(report);
     let measures: Vec<String> = rows

@@ -88,8 +88,8 @@ impl Folder {
         ))
     }
 
-    /// Writes all files of `report` or none, and reports their location. Removes all earlier
-    /// results.
+    /// Writes all files of `report` or none, and reports their location. Earlier results that are
+    /// not replaced are removed.
     pub(crate) fn write(
         &self,
         report: &Report,

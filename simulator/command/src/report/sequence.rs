@@ -8,7 +8,8 @@ use fairwire_terminal::failure::Failure;
 use std::cell::Cell;
 use std::io;
 
-/// In JSON, all reports are one array. In CSV, they are one table with a column `file`.
+/// Counts the printed reports. In JSON, all reports are one array. In CSV, they are one table with
+/// a column `file`.
 #[derive(Debug, Default)]
 pub(crate) struct Sequence {
     printed: Cell<usize>,

@@ -1,4 +1,5 @@
-//! Results as a table for people: with lines and colours on a terminal, Markdown elsewhere.
+//! Results as a table for people. On a terminal, it has lines and colours. Elsewhere, it is
+//! Markdown.
 
 use super::completion;
 use super::latex;
@@ -45,7 +46,7 @@ pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
 }
 
 /// Like [`text`], for a terminal of `columns`. Numbers are never broken. A table that is too wide
-/// is transposed and, with too many disciplines, split.
+/// is transposed. With too many disciplines, it is also split.
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");
@@ -254,8 +255,8 @@ pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The width of `table` in terminal columns. Each cell has a space on either side and a line on its
-/// left, and one more line ends the row.
+/// The width of `table` in terminal columns. Each cell has a space to its left and right, and a
+/// line to its left. One more line ends the row.
 pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }

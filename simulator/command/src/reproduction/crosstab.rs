@@ -3,8 +3,8 @@
 
 use fairwire_study::record::{Exhibit, Measured, Number, Published};
 
-/// The maximum number of columns for points. With more points than this, and fewer series than
-/// points, each point has a row.
+/// The maximum number of columns for points. If there are more points than this, and more points
+/// than series, each point has a row.
 const MAX_ACROSS: usize = 8;
 
 pub(super) struct Crosstab<'a> {

@@ -26,7 +26,6 @@ pub(super) struct Marked {
     /// The range of the enclosed text in the page.
     pub content: Range<usize>,
     pub line: usize,
-    /// The words of the marker.
     pub words: Vec<String>,
 }
 

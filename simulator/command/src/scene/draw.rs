@@ -8,7 +8,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
-/// In a terminal with fewer columns, links are stacked, as many as the height permits.
+/// The minimum width for links next to each other. In a narrower terminal, as many links as fit are
+/// stacked.
 const SIDE_BY_SIDE: u16 = 100;
 const HEAD_LINES: u16 = 3;
 const PICTURE_LINES: u16 = 4;
@@ -18,7 +19,7 @@ const MIN_LINES: u16 = HEAD_LINES + 2;
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     let said = scene.trouble.as_deref().unwrap_or_default();
     let lines = said.chars().count().div_ceil(usize::from(frame.area().width.max(1)));
-    // Words are not broken, so a text of several lines may need one more.
+    // Words are not broken, so text of more than one line may need one more line.
     let lines = (lines + usize::from(lines > 1)).min(MAX_TROUBLE_LINES) as u16;
     let [title, links, trouble, keys] = Layout::vertical([
         Constraint::Length(1),

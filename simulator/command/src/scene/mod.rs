@@ -17,7 +17,6 @@ use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
-    /// The line at the top.
     pub title: String,
     /// The line at the bottom, which lists the keys.
     pub keys: String,
@@ -38,7 +37,7 @@ struct Past {
     total: Option<u64>,
 }
 
-/// One value per column of the terminal.
+/// The number of values kept, one per column of the terminal.
 const KEPT: usize = 512;
 
 impl Scene {

@@ -46,7 +46,7 @@ fn two_links_are_side_by_side_with_their_flows_and_pictures() {
     assert!(lines[2].contains("p50 10.0 ms, p99 20.5 ms"), "{text}");
     assert_eq!(text.matches("waiting, up to 80 packets").count(), 2, "{text}");
     assert_eq!(text.matches("dropped and marked, up to 3").count(), 2, "{text}");
-    // The bar of 20 cells has a stroke at a fifth, the fair share.
+    // In the bar of 20 cells, a stroke at a fifth marks the fair share.
     let udp = lines.iter().find(|line| line.contains("udp.1")).expect("a row");
     assert!(udp.contains(&format!("###|{}", "#".repeat(16))), "{udp}");
     let tcp = lines.iter().find(|line| line.contains("tcp.1")).expect("a row");

@@ -252,7 +252,8 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet counts when its transmission starts, so 50 ms may count one packet of 552 B too many.
+    // A packet counts when its transmission starts. So an interval of 50 ms may count one packet of
+    // 552 B too many.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));

@@ -1,4 +1,4 @@
-//! No incomplete files remain, neither on a full disk nor after a signal at any time.
+//! Neither a full disk nor a signal at any time leaves incomplete files.
 
 #![allow(clippy::disallowed_methods, reason = "a signal takes real time")]
 
@@ -51,7 +51,8 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Returns stderr and the remaining files; `None` if no disk can be mounted.
+/// Runs `fairwire` on a disk of `size`. Returns stderr and the remaining files, or `None` if no
+/// disk can be mounted.
 fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8>>)> {
     let kept = tempfile::tempdir().expect("a scratch folder");
     let disk = tempfile::tempdir().expect("a scratch folder");
@@ -132,7 +133,8 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
             thread::sleep(Duration::from_millis((random >> 13) % 30));
         }
         let ended = child.wait().expect("it ends").code();
-        // Stopping takes at most 0.3 s on an idle machine. The 5 s allow for other tests.
+        // Stopping takes at most 0.3 s on an idle machine. The limit of 5 s leaves room for other
+        // tests.
         assert!(sent.elapsed() < Duration::from_secs(5), "round {round}: {:?}", sent.elapsed());
         let names: Vec<String> = all(&folder).into_keys().collect();
         let is_hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));

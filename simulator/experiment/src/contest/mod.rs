@@ -54,8 +54,7 @@ pub struct ContestPlan {
     pub warm_up: Duration,
     /// The sampling interval of series; `None` for no series.
     pub every: Option<Duration>,
-    /// The time for which flows continue after the end, for stages that receive the counts with a
-    /// delay.
+    /// The time for which flows continue after the end, for stages that receive the counts late.
     pub tail: Duration,
 }
 
@@ -89,7 +88,7 @@ impl ContestPlan {
         let count = if self.has_stops() { (duration_ns - warm_up_ns).div_ceil(self.slot().ns()) } else { 1 };
         let each_ns = if count > 1 { self.slot().ns() } else { duration_ns - warm_up_ns };
         let slots = Slots { from_ns: warm_up_ns, each_ns, count: count as usize };
-        // The hosts need not count packets, because the gateway does.
+        // The gateway counts packets, so the hosts need not.
         Traffic {
             flows: self.senders.iter().map(flow).collect(),
             duration_ns: sent_ns,
@@ -326,7 +325,7 @@ pub fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&
     }
 }
 
-/// The helpers' sockets, as an array.
+/// Converts the helpers' sockets to an array.
 pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COUNT], TestbedError> {
     let count = sockets.len();
     sockets.try_into().map_err(|_| TestbedError::Helper {

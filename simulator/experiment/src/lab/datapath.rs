@@ -23,7 +23,7 @@ use fairwire_testbed::message::AtGateway;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the contest; `stop` ends it with [`ContestError::Stopped`].
+/// Runs the contest. If `stop` becomes true, the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
     label: &str,
@@ -59,7 +59,7 @@ pub(super) fn hold(
 /// The longest delay of this process that the link makes up for, so that a busy machine does not
 /// reduce the link's rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The number of flows reserved for the kernels' own traffic.
+/// The number of flows reserved for the kernels' traffic that is not part of the contest.
 const OTHER_FLOWS: usize = 64;
 
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {

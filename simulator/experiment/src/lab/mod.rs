@@ -1,5 +1,5 @@
-//! This machine's own TCP and UDP, in network namespaces, through the same compiled discipline as
-//! in the simulator.
+//! This machine's TCP and UDP, in network namespaces, through the same compiled discipline as in
+//! the simulator.
 //!
 //! The hosts are separate [processes](fairwire_testbed::processes). They hand the gateway's two
 //! packet sockets to this process, which forwards every frame through the discipline. A
@@ -7,9 +7,9 @@
 //! time. The program must pass its `lab-agent` command to
 //! [`agent::main`](fairwire_testbed::agent::main).
 //!
-//! Differences from the simulator: TCP is the kernel's, whatever profile the scenario names. Only
-//! the congestion control and the segment length come from the scenario. Access links add only
-//! their delay.
+//! Unlike in the simulator, TCP is the kernel's, whatever profile the scenario names. Only the
+//! congestion control and the segment length come from the scenario. Also unlike in the simulator,
+//! access links add only their delay.
 
 mod datapath;
 mod metered;

@@ -10,7 +10,7 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Left {
-    /// Bytes that the command's TCP has to send, or that are not acknowledged yet.
+    /// Bytes of the command's TCP connections that are not sent or not acknowledged yet.
     bytes: u64,
     /// Packets on the link from the command to the outside.
     packets: u64,
@@ -53,7 +53,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// True after two successive checks without data, or after [`PATIENCE`] without progress. One
-    /// check is not enough, because a connection may be between the kernel and the relay.
+    /// check is not enough, because data may be between the kernel and the relay.
     pub(super) fn is_over(&mut self, left: Left, now: Time) -> bool {
         let is_empty = left == Left::NOTHING && self.before == Some(left);
         self.before = Some(left);

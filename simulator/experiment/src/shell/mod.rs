@@ -36,13 +36,13 @@ use std::net::Ipv4Addr;
 pub struct ShellCommand {
     /// The command and its arguments.
     pub command: Vec<OsString>,
-    /// A short description of the link, for a shell's prompt.
+    /// A short description of the link, for the shell's prompt.
     pub prompt: String,
     /// The network on the far side of the link.
     pub way: Way,
 }
 
-/// The reason why a command could not run behind a link, or could not run to its end.
+/// The reason why a command could not run to its end behind a link.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// The scenario's links do not suit a shell.
@@ -72,8 +72,9 @@ impl From<Trouble> for ShellError {
 
 const LOOK: Duration = Duration::from_ms(20);
 
-/// Runs the command of `order` behind `line`, and returns the command's exit code once all data
-/// that it sent has arrived. `say` receives notes for the user before the start and after the end.
+/// Runs the command of `order` behind `line`. Returns the command's exit code once all data that
+/// the command sent has arrived. `say` receives notes for the user before the start and after the
+/// end.
 ///
 /// This process must have only one thread. Ctrl-C is left to the command; SIGTERM and SIGHUP end
 /// the command and this process. After the command has ended, any of these signals stops the wait
@@ -161,7 +162,7 @@ impl Passing {
     }
 }
 
-/// Provides the outside network, and returns the command's name server; `None` if the command keeps
+/// Provides the outside network. Returns the command's name server, or `None` if the command keeps
 /// the machine's name server.
 fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Option<Ipv4Addr>, ShellError> {
     let address = enclosure.place.outside();

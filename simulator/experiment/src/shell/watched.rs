@@ -1,5 +1,4 @@
-//! Views for other processes on this machine, over an abstract socket. It has no file, so nothing
-//! remains after the process ends.
+//! Views for other processes on this machine, over an abstract socket, which leaves no file.
 
 use crate::view::View;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The connections to the processes that watch this one. These processes run as the same user or as
-/// root, in the same network namespace.
+/// The connections to the processes that watch this process. The watching processes run as the same
+/// user or as root, in the same network namespace.
 #[derive(Clone, Debug)]
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
@@ -58,7 +57,7 @@ impl Watched {
     }
 }
 
-/// The numbers of the watchable processes in this network namespace.
+/// The ids of the watchable processes in this network namespace.
 pub fn running() -> Vec<u32> {
     let sockets = std::fs::read_to_string(SOCKETS).unwrap_or_default();
     let names = sockets.lines().filter_map(|line| line.rsplit_once(&format!("@{NAME}")));
@@ -68,7 +67,7 @@ pub fn running() -> Vec<u32> {
     all
 }
 
-/// The views of process `number` as they arrive, until it ends.
+/// The views of process `number`, until it ends or sends none for 10 s.
 ///
 /// # Errors
 /// If no watchable process has this number.

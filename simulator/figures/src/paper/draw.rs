@@ -18,8 +18,8 @@ const REFERENCE: Stroke = Stroke { colour: [105, 105, 105], width: 0.7, dash: &[
 const DARK: Rgb = [0, 68, 110];
 /// The angle of slanted names, in degrees counterclockwise.
 const SLANT: f64 = 35.0;
-/// A line with more marks than this is drawn without marks. In a scatter plot, its marks are
-/// smaller instead.
+/// If a line has more marks than this, its marks are omitted. In a scatter plot, they are smaller
+/// instead.
 const MANY: usize = 60;
 
 pub(super) fn ticks_width(ruler: &Ruler, panel: &Panel) -> f64 {

@@ -72,7 +72,7 @@ fn sample(page: &mut Page, kind: Kind, line: &Line, at: Place) {
     }
 }
 
-/// Draws a bar of `line`, tinted and hatched, so bars can be distinguished in grey.
+/// Draws a bar of `line`. Its tint and hatching distinguish it from other bars in grey print.
 pub(super) fn bar(page: &mut Page, line: &Line, area: [f64; 4]) {
     let colour = shapes::colour(line);
     let part = [1.0, 0.25, 0.5, 0.12, 0.35][line.colour % 5];

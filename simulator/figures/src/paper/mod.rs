@@ -78,7 +78,7 @@ impl Figure<'_> {
     }
 }
 
-/// The columns of plots. Each plot has the same place in its column.
+/// The columns of plots. All plots have the same position in their columns.
 struct Places {
     columns: usize,
     outer: f64,

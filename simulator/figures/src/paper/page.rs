@@ -57,7 +57,7 @@ impl Page {
         self.sheet.text(Text { at, size: SIZE, anchor, turn: 0.0, colour, text });
     }
 
-    /// Draws the title and the conditions; returns the vertical position where the panels begin.
+    /// Draws the title and the conditions. Returns the vertical position where the panels begin.
     pub(super) fn head(&mut self, title: &str, detail: &[String], paper: Paper) -> f64 {
         let mut top = MARGIN;
         if paper.is_bare {

@@ -1,4 +1,4 @@
-//! A sheet as PDF with embedded glyphs, because publishers refuse fonts that are not embedded.
+//! Writes a sheet as PDF. Its glyphs are embedded, because publishers require embedded fonts.
 
 use super::font;
 use super::sheet::{Anchor, Item, Rgb, Sheet, Step, Stroke, Text};

@@ -6,7 +6,7 @@ use crate::marker::{rhombus, triangle};
 use crate::panel::Line;
 use crate::style::PALETTE;
 
-/// The dashes of lines, one pattern per colour, so lines can be distinguished in grey.
+/// The dashes of lines, one pattern per colour. They distinguish lines in grey print.
 const DASHES: [&[f64]; 9] = [
     &[],
     &[4.0, 1.6],

@@ -121,7 +121,7 @@ impl Sheet {
     }
 }
 
-/// A number for an attribute, rounded to a hundredth of a point. This is below a printer's
+/// A number for an attribute, rounded to a hundredth of a point, which is finer than a printer's
 /// resolution.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.2}");

@@ -6,7 +6,7 @@ use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
 
-/// The maximum number of nodes; each group searches for routes among all of them.
+/// The maximum number of nodes, because each group searches for routes among all nodes.
 const MAX_NODES: usize = 1000;
 
 impl Check<'_> {

@@ -51,8 +51,8 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, which replace the file's (`own`). The caller has checked the
-/// rest of `spec`, whose topology is `topology`.
+/// Checks the disciplines of `spec`, which replace the file's disciplines, `own`. The caller has
+/// checked the rest of `spec`, and resolved its `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }

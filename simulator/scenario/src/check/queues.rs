@@ -11,7 +11,7 @@ use fairwire_core::{Duration, RateLaw};
 /// each concurrent run.
 const MAX_SLOTS: u32 = 1 << 22;
 /// The maximum number of packets of all queues in a run; more indicate a wrong unit. At ten million
-/// a second, they take a day.
+/// a second, this number takes a day.
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
@@ -46,8 +46,7 @@ impl Check<'_> {
         Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))
     }
 
-    /// Checks that each packet fits into the buffer. Otherwise its flow would starve under any
-    /// discipline.
+    /// Checks that each packet fits into the buffer. Otherwise, its flow would starve.
     fn room(&self, topology: &Topology, at: usize) -> Checked {
         let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
         let room = buffer.limit(*rate).max_bytes();

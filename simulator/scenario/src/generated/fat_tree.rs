@@ -37,7 +37,7 @@ pub struct FatTreeSpec {
     /// The rate of the links between switches.
     #[parameter(unset = "`rate`", max = "1 Tbit/s")]
     pub switch_rate: Option<Quantity<Rate>>,
-    /// How the upward path is chosen.
+    /// The rule that chooses the upward path.
     #[parameter(default = RouteBy::Flow)]
     pub route: Option<RouteBy>,
     /// The propagation delay of each link, one way.
@@ -51,7 +51,7 @@ pub struct FatTreeSpec {
     pub impair: Option<ImpairSpec>,
 }
 
-/// How the upward path is chosen.
+/// The rule that chooses the upward path.
 #[word]
 pub enum RouteBy {
     /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992). A flow's
@@ -89,7 +89,7 @@ impl NetworkSpec for FatTreeSpec {
 /// A valid fat-tree.
 #[derive(Clone, Copy, Debug)]
 struct FatTree {
-    /// Half the number of a switch's ports: the ports that lead upwards.
+    /// The number of ports that lead upwards: half of a switch's ports.
     half: u32,
     per_edge: u32,
     /// The rates of hosts' links, and of links between switches.

@@ -20,8 +20,7 @@ use fairwire_parameters::{
 };
 use schemars::{Schema, SchemaGenerator};
 
-/// The maximum number of nodes; more indicate a mistake. The links of a fat-tree of this size take
-/// a gigabyte.
+/// The maximum number of nodes. The links of a fat-tree of this size take a gigabyte.
 pub(crate) const MAX_NODES: u64 = 100_000;
 
 /// The structure of a generated network.
@@ -100,7 +99,7 @@ pub struct About {
     pub example: &'static str,
 }
 
-/// Networks, as a kind of component.
+/// The component type of networks.
 pub struct Networks;
 
 /// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100

@@ -22,8 +22,8 @@ pub struct StrideSpec {
     pub by: Option<u32>,
 }
 
-/// Each host sends to every other host. First all send to the next host, then all to the one after
-/// it, and so on.
+/// Each host sends to every other host. The pairs are in this order: first each host and its next
+/// host, then each host and the host after that, and so on.
 #[parameters(name = "all-to-all")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllToAllSpec {}

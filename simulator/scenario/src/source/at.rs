@@ -1,4 +1,4 @@
-//! The properties of a source, what it offers, and its location.
+//! The properties of a source, its traffic, and its location.
 
 use crate::fault::{Fault, missing, refused};
 use crate::law::{LawSpec, Random};
@@ -17,10 +17,10 @@ use std::sync::Arc;
 pub(crate) const PACKET: u32 = 512;
 /// The size of IPv4 and UDP headers, bytes (RFC 791, RFC 768).
 const HEADER: u32 = 28;
-/// The shortest time between packets. A shorter one, at over a million packets a second, indicates
-/// a wrong unit.
+/// The shortest time between packets. A shorter time means over a million packets a second, which
+/// indicates a wrong unit.
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
-/// The longest time between packets. With a longer one, a run would have no packets.
+/// The longest time between packets. With a longer time, a run would have no packets.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
 /// The maximum number of connections. A browser opens six, and each needs as much memory as a flow.
 const MAX_CONNECTIONS: u16 = 1024;
@@ -64,7 +64,7 @@ impl About {
 pub enum Offer {
     /// Datagrams.
     Datagrams {
-        /// How the datagrams are generated.
+        /// The generator of the datagrams.
         traffic: Traffic,
         /// A typical packet on the wire, bytes.
         packet_bytes: u32,

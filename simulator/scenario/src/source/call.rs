@@ -50,8 +50,8 @@ pub struct CallSpec {
     /// The maximum random deviation of a frame's size, relative to the size at the allowed rate.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
-    /// The size of a key frame relative to other frames. The first frame is a key frame. After a
-    /// loss, the next frame is one too.
+    /// The size of a key frame relative to other frames. The first frame is a key frame, and so is
+    /// the next frame after a loss.
     #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
     pub key_size: Option<f64>,
     /// The time between periodic key frames, in addition to requested ones.

@@ -7,7 +7,7 @@ use fairwire_parameters::{
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-/// Sources, as a kind of component.
+/// The component type of sources.
 pub struct Sources;
 
 /// A registered source.
@@ -22,10 +22,9 @@ pub fn all() -> &'static [Entry] {
 }
 
 /// Adds an external source. It then has a name in scenarios. Must be called before anything else,
-/// because the first read of the list fixes it.
+/// because the first read fixes the list.
 ///
 /// # Errors
-///
 /// If the name is taken, or the list has already been read.
 pub fn register<S: SourceSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Sources::registry().register(Entry::of::<S>(about, || Box::new(S::default())))
@@ -43,7 +42,7 @@ impl Kind for Sources {
         about.what
     }
 
-    /// The schema. A bare name is valid only without required parameters.
+    /// The schema. A bare name is valid if no parameter is required.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
         let complete = all().iter().filter(|source| source.needed().is_none());

@@ -22,8 +22,7 @@ pub struct TransfersSpec {
     /// Bytes per file, sent in full segments.
     #[parameter(required, unit = "law of sizes")]
     pub size: Option<LawSpec<Size>>,
-    /// The pause between the end of a transfer and the start of the next; either this or
-    /// `mean_gap`.
+    /// The pause between the end of a transfer and the start of the next, instead of `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
     /// The mean gap between the starts of transfers. The starts form a Poisson process.

@@ -84,7 +84,7 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
-    // Chunks of 2 s are requested at 18 s, so the buffer outlasts 15 s.
+    // A chunk is requested when the buffer holds 18 s, so the buffer outlasts 15 s.
     let short = run(300, &link("15 s"), &video);
     assert_eq!(measure(&short, "stalls.video"), 0.0);
     let long = run(300, &link("60 s"), &video);

@@ -50,8 +50,8 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // Four BBR windows hold what the link carries in about 7 ms. Measured over 60 s: `long` is
-    // 0.27, `short` 0.49.
+    // Four BBR windows hold the data that the link carries in about 7 ms. Measured over 60 s:
+    // `long` is 0.27, `short` 0.49.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");

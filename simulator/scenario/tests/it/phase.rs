@@ -4,7 +4,7 @@
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// The fraction of the goodput that two far CUBIC flows get against eight near ones, over
+/// The fraction of the goodput that two far CUBIC flows get against eight near flows, under
 /// tail-drop. A packet takes 0.12 ms.
 fn far_fraction([far_us, near_us]: [u32; 2], seeds: u32) -> f64 {
     let (far_us, near_us) = (40_000 + far_us, 20_400 + near_us);

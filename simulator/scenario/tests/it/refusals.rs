@@ -130,7 +130,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // The inner shaper does not inherit `[discipline.shaper]`, so it contains no third.
+    // The inner shaper does not inherit `[discipline.shaper]`, so it contains no third shaper.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));

@@ -49,7 +49,7 @@ struct Row {
     measure: String,
     random: Estimate,
     fifo: Estimate,
-    /// Random minus FIFO, seed by seed.
+    /// The random rule minus FIFO, seed by seed.
     difference: Estimate,
 }
 

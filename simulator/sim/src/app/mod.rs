@@ -1,4 +1,4 @@
-//! Applications: they offer packets, or give data to a TCP. Each application has a separate stream
+//! Applications, which offer packets or give data to a TCP. Each application has a separate stream
 //! of random numbers.
 
 mod call;

@@ -39,7 +39,7 @@ pub(crate) struct Session {
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
     given: u64,
-    /// When the timed transfer began; `None` if no timed transfer is in progress.
+    /// The start of the timed transfer; `None` if none is in progress.
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
@@ -99,7 +99,7 @@ impl Session {
         lasted
     }
 
-    /// `arrived` returns how many segments a flow's receiver has.
+    /// `arrived` returns the number of segments that a flow's receiver has.
     pub(crate) fn start_measuring(&mut self, arrived: impl Fn(u32) -> u64) {
         self.given = 0;
         self.waited = self.machine.waiting();
@@ -157,7 +157,7 @@ impl Session {
     }
 
     /// Records that the sender of `flow` knows that everything has arrived. Returns a cause for the
-    /// load if this is news.
+    /// load, unless the sender knew before.
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);

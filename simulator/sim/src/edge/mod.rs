@@ -116,7 +116,7 @@ impl Edges {
         Tag::of_color(packet.color)
     }
 
-    /// Returns the tag for the packet's receiver.
+    /// Counts a packet that leaves, and returns the tag for its receiver.
     pub(crate) fn leave(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return Tag::default();

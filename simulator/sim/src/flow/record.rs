@@ -91,8 +91,9 @@ pub(super) struct Outgoing {
 /// The lanes of a flow's events, shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// For arrivals of packets at the first queue. The first lane is for packets that did not wait
-    /// on the flow's own link. The second is for packets that waited there for one other packet.
+    /// The lanes for arrivals of packets at the first queue. The first lane is for packets that did
+    /// not wait on the flow's own link. The second is for packets that waited there for one other
+    /// packet.
     pub(crate) out: [Lane; 2],
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,

@@ -115,7 +115,8 @@ impl Flow {
 }
 
 impl Datagrams {
-    /// Sends what is due now. Returns the number of bytes sent, and when to wake next, if ever.
+    /// Sends the next packet if it is due. Returns its bytes, and the time of the next wake, if
+    /// any.
     #[inline(always)] // called separately
     fn emit(&mut self, outlet: &mut Outlet<'_, '_, impl Events>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;

@@ -18,8 +18,8 @@ pub(crate) struct Delivery {
 }
 
 impl Flow {
-    /// Delivers `frame`, which reaches the access link at `at`. The result's `at` is when the
-    /// packet has crossed that link.
+    /// Delivers `frame`, which reaches the access link at `at`. The result's `at` is the time at
+    /// which the packet has crossed that link.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,

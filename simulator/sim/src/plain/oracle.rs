@@ -106,7 +106,7 @@ impl Marker for Coloring {
 }
 
 /// Keeps a window of packets of random sizes in flight. The window grows with each packet that
-/// returns. It is halved by a mark, and after a time without returns.
+/// returns. A mark halves the window, and so does a time without returns.
 struct Windowed {
     rng: Rng,
     window: u32,

@@ -16,7 +16,7 @@ pub(super) struct Calendar {
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
     /// A time before which no event in the calendar is due; zero if unknown. While `near` is not
-    /// empty, a known bound is the time of the next event.
+    /// empty, the bound, if known, is the time of the next event.
     pub(super) bound: Time,
     /// True if the events of the bucket being served are not prefetched yet.
     pub(super) is_fresh: bool,
@@ -77,8 +77,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// True if the calendar has an event before another queue's first entry, which has this time
-    /// and number. Without a number, that queue has no entry, and any event comes first.
+    /// True if the calendar has an event that precedes `time` and `number`, the key of another
+    /// queue's first entry. Without a number, the other queue is empty, and any event precedes it.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),

@@ -25,8 +25,8 @@ pub(crate) struct Entry {
     what: u32,
 }
 
-/// The maximum number of entry types. It equals [`MAX_LANES`], because a key has the lane in the
-/// bits in which `due` has the type.
+/// The maximum number of entry types. It equals [`MAX_LANES`], because a key holds the lane in the
+/// same bits in which `due` holds the type.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
@@ -160,9 +160,9 @@ impl Lanes {
         self.play(lane, ties);
     }
 
-    /// Updates the nodes from `lane` up to the root, and returns the root's key. The key that is
-    /// smaller at one node is mostly also smaller at the next node. Branches let the processor
-    /// assume this while the keys are still being loaded.
+    /// Updates the nodes from `lane` up to the root, and returns the root's key. The smaller key at
+    /// one node is mostly also the smaller key at the next. Branches let the processor predict this
+    /// while the keys are being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -212,8 +212,8 @@ impl Lanes {
         std::mem::take(&mut self.is_due).then_some(self.changed)
     }
 
-    /// At most [`AHEAD`] entries of a lane, after the first `skipped`. Prefetches the entries after
-    /// those returned.
+    /// Returns up to [`AHEAD`] entries of a lane, after the first `skipped` entries. Prefetches the
+    /// entries that follow the returned ones.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = Entry> + '_ {
         let queue = &self.queues[lane];
         (0..AHEAD).step_by(ENTRIES_IN_LINE).for_each(|step| queue.fetch(skipped + AHEAD + step));
@@ -248,8 +248,8 @@ const LATEST: u64 = 1 << 59;
 /// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane: later than any entry's key, and different in time from other empty
-/// lanes' keys.
+/// The key of an empty lane. It is later than any entry's key, and no two empty lanes have keys of
+/// equal time.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
@@ -272,7 +272,7 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue. Its first entry is `front`; a ring, whose length is a power of two, holds the others. A
+/// A queue. Its first entry is `front`. A ring, whose length is a power of two, holds the others. A
 /// lane that never has more than one entry, such as a link's polls, needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]

@@ -15,8 +15,8 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct EventLane {
     lanes: Lanes,
-    /// The calendar's bound, or 1 ns after the turn's end if that is earlier. The lanes' first
-    /// event is next if it is due before this time.
+    /// The calendar's bound, or 1 ns after the turn's end if that is earlier. If the lanes' first
+    /// event is due before the horizon, it is the next event.
     horizon: Horizon,
     now: Time,
     ties: Ties,
@@ -28,7 +28,7 @@ pub(super) struct EventLane {
 
 /// The number of lanes for out-of-order events, which occur if hosts take time to process packets.
 /// With twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000 of 337 000 packets. The
-/// spare lanes refuse 9000 of these (counted by callgrind).
+/// spare lanes refuse 9000 of these 25 000 (counted by callgrind).
 const SPARES: usize = 2;
 
 impl EventLane {
@@ -112,8 +112,8 @@ impl EventLane {
         self.take(first)
     }
 
-    /// Takes the next event: that of [`next`](EventLane::next) or, if earlier, the only link's
-    /// [`Event::LinkFree`] at `free_at` (MAX for never).
+    /// Takes the next event of [`next`](EventLane::next), or the only link's [`Event::LinkFree`] at
+    /// `free_at` if that comes first. [`Time::MAX`] in `free_at` means never.
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -171,9 +171,9 @@ impl EventLane {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Prefetches memory for the next events, if prefetching is due. A call right after an event
-    /// was taken makes the waits for memory overlap. Frames are prefetched first, because they name
-    /// their flows.
+    /// Prefetches memory for the next events, if prefetching is due. Call this right after an event
+    /// was taken, so that the waits for memory overlap. Frames are prefetched first, because they
+    /// name their flows.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -230,8 +230,8 @@ mod tests {
             for number in 0..50_000 {
                 if rng.chance(0.55) {
                     // The ranges give ties and near events, events about a wheel's length ahead,
-                    // and distant events. The scale changes half-way, so the wheel is laid out
-                    // again.
+                    // and distant events. The wheel is laid out again half-way, because the scale
+                    // changes.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);

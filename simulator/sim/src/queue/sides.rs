@@ -5,9 +5,9 @@
 //! the link events. By then, everything sent to the links is known.
 //!
 //! Conservative parallel simulation does the same with logical processes (K. Chandy and J. Misra,
-//! "Distributed simulation", IEEE TSE 5(5), 1979). Here one processor handles both sides. A
-//! processor predicts a succession of events of one type better than a mixture, and fewer lanes
-//! compete on each side.
+//! "Distributed simulation", IEEE TSE 5(5), 1979). Here one processor handles both sides. This
+//! helps for two reasons. A processor predicts a succession of events of one type better than a
+//! mixture. Fewer lanes compete on each side.
 //!
 //! Packets that leave their last queue are handled together, after the links' events. They affect
 //! only their hosts, which have not yet reached the time at which these packets arrive.
@@ -30,16 +30,16 @@ pub(crate) struct Sides {
     tuning: Tuning,
     /// All events due before this time are handled, on both sides.
     done: Time,
-    /// By link: the lane of its [`Event::LinkFree`].
+    /// The lane of each link's [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// When the network's only link becomes free, kept here instead of in an event. MAX if it never
-    /// does, or if events are used.
+    /// The time at which the network's only link becomes free, kept here instead of as an event.
+    /// MAX if there is no such time, or if events are used.
     free_at: Time,
     left: Vec<Leaving>,
     came_up: usize,
 }
 
-/// Flows are prefetched this many packets ahead while packets that left the links are handled.
+/// While packets that left the links are handled, flows are prefetched this many packets ahead.
 /// Frames are prefetched twice as far ahead.
 const LEFT_AHEAD: usize = 16;
 

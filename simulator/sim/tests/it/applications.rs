@@ -355,7 +355,7 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
     });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
-    // The SYN of 30 s is too late: the run has ended.
+    // The run ends before the SYN at 30 s.
     let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
     assert_eq!(flows_seen(user("http", http, 1)), 15);
     let telnet = Load::Telnet(Telnet::default());

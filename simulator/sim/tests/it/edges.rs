@@ -111,8 +111,8 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
 }
 
 /// An estimator that requests a lower target for five packets after a mark, otherwise a higher one.
-/// After the window is halved, the first acknowledgements release no packets, so nothing carries
-/// their requests.
+/// Five packets are needed because packets carry the requests. After the window is halved, the
+/// first acknowledgements release none.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 

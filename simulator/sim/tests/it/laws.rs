@@ -61,8 +61,8 @@ impl Observer for RoundTrips {
 
 const SEGMENT_BYTES: u32 = 1460;
 const HEADER_BYTES: u32 = 40;
-/// The minimum timeout. At a nearly constant round trip of 0.1 s the estimator's result is lower,
-/// so the minimum is the timeout.
+/// The minimum timeout. At a nearly constant round trip of 0.1 s the estimator's timeout is lower,
+/// so the minimum applies.
 const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
@@ -162,8 +162,8 @@ struct Point {
 }
 
 const INDEPENDENT: Duration = Duration::ZERO;
-/// For this time after a loss, all packets are lost: the rest of the window. A window leaves within
-/// a few milliseconds, and windows are 100 ms apart.
+/// All packets within this time after a loss are lost too. They are the rest of the window, which
+/// leaves within a few milliseconds. Windows are 100 ms apart.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {

@@ -2,8 +2,8 @@
 //!
 //! A study's `space.toml` may list the settings that its paper leaves open, and their admissible
 //! values. A draw takes one value of each setting. Each claim then holds in a share of the draws.
-//! Draws fill the space evenly, so a share concerns admissible settings, not likely ones. The best
-//! draw has the results nearest to the printed numbers.
+//! Draws fill the space evenly, so a share weighs all admissible settings alike, likely or not. The
+//! best draw has the results nearest to the printed numbers.
 
 pub(crate) mod record;
 mod space;
@@ -27,13 +27,14 @@ const SEEDS: usize = 2;
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
-    /// First the plans of the unchanged study, one for each exhibit; then those of each draw.
+    /// The plans of the unchanged study, one for each exhibit. The plans of each draw follow.
     plans: Vec<Plan<'a>>,
     exhibits: usize,
 }
 
 impl<'a> Trial<'a> {
-    /// Plans `draws` draws for those of `exhibits` that a setting of `space` affects.
+    /// Plans a trial of `draws` draws. It covers those of `exhibits` that a setting of `space`
+    /// affects.
     pub fn of(
         study: &'a Study,
         space: &SpaceSpec,
@@ -164,8 +165,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
     all
 }
 
-/// Does the claim hold in the mean over the seeds? A claim that few seeds leave unclear counts as
-/// holding.
+/// Does the claim hold in the mean over the seeds? An unclear claim counts as holding, because the
+/// seeds are few.
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Calibration {
     /// The overall result.
     pub summary: Summary,
-    /// The number of draws in which each claim holds, by exhibit and claim:
+    /// The number of draws in which each claim holds. A key names exhibit and claim, such as
     /// `table1.faba-above-fred`.
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,

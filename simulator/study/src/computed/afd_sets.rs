@@ -11,8 +11,9 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// The paper's values in all its experiments. `SAMPLES` is `b`. `SET_SIZE` is `s`, the flows in a
-/// set. `REUSE` is `a`, the fraction of a set's samples that are lost before another is drawn.
+/// The paper's values in all its experiments. `SAMPLES` is `b`. `SET_SIZE` is `s`, the number of
+/// flows in a set. `REUSE` is `a`, the fraction of a set's samples that are lost before another set
+/// is drawn.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;

@@ -34,7 +34,7 @@ const FAST: f64 = 0.1;
 
 #[derive(Clone, Copy, Debug)]
 enum Law {
-    /// Pareto of this shape, from the slowest rate on.
+    /// A Pareto law of this shape, from the slowest rate upwards.
     Pareto(f64),
     /// Exponential above the slowest rate, with a mean of six times the slowest rate.
     Exponential,

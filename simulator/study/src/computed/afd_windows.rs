@@ -60,7 +60,7 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
 }
 
 /// The maximum difference between the windows of `config` and of NewReno, segments, over 2000
-/// events: each hundredth is a loss, the others are acknowledgements.
+/// events. Every hundredth event is a loss; the others are acknowledgements.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
     let mut other = Reno::new(&Start::of(config.initial_window));

@@ -26,7 +26,7 @@ const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 const NEARNESS: [u32; 3] = [1, 3, 5];
 /// A run lasts twice the time that theorem 1 gives for this q.
 const LAST_NEARNESS: f64 = 7.0;
-/// M - 1 below this value is only rounding. M is the imbalance, at least 1.
+/// Values of M - 1 below this are rounding errors. M is the imbalance, at least 1.
 const BALANCED: f64 = 1e-6;
 /// The run with `DRAWN` sessions is drawn as curves of `POINTS` points each. The q in
 /// `DRAWN_NEARNESS` determines the curves' length.
@@ -77,10 +77,10 @@ struct Path {
     sessions: f64,
     rates: Vec<f64>,
     now_s: f64,
-    /// By q: the first time at which M was within the bound of lemma 3.
+    /// For each q: the first time at which M was within the bound of lemma 3.
     balanced_s: [Option<f64>; 3],
-    /// By q: the last time at which a rate or the guess differed from its limit by more than the
-    /// factor 1 + e^(-q) of theorem 1.
+    /// For each q: the last time at which a rate or the guess differed from its limit by more than
+    /// the factor 1 + e^(-q) of theorem 1.
     apart_s: [f64; 3],
     /// The largest rise of M in a step.
     rise: f64,

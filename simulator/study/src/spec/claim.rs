@@ -54,7 +54,7 @@ impl ClaimSpec {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "these are not names; allowed: a name in quotes, or an array of names")]
 pub enum Names {
-    /// No name: all are meant.
+    /// No name, which means all.
     #[default]
     All,
     /// One.
@@ -157,7 +157,7 @@ pub struct TrendSpec {
     pub from: Option<f64>,
     /// The last `x` checked. Default: the last of the series.
     pub to: Option<f64>,
-    /// The largest step in the other direction with which the claim still holds; for `flat`, the
+    /// The largest step in the opposite direction with which the claim still holds. For `flat`, the
     /// largest distance from the mean.
     #[serde(default)]
     pub tolerance: f64,

@@ -62,7 +62,7 @@ pub struct ExhibitSpec {
     pub scenario: Option<String>,
     /// The name of a computed exhibit, instead of a scenario.
     pub compute: Option<String>,
-    /// Changes to the scenario at every point, as `--set`.
+    /// Changes to the scenario at every point, as with `--set`.
     #[serde(default)]
     pub set: Vec<String>,
     /// The disciplines of the scenario to compare, by label. Default: all.
@@ -185,7 +185,7 @@ pub enum At {
 pub struct MeasureSpec {
     /// The measure's name in claims.
     pub id: String,
-    /// A measure of a run, or an expression of several.
+    /// A measure of a run, or an expression of several measures.
     pub of: String,
     /// Divided by this.
     pub divide_by: Option<Amount>,
@@ -215,7 +215,7 @@ pub enum Amount {
 pub struct SeriesSpec {
     /// The time between two samples; rates are means over this time.
     pub every: Quantity<Duration>,
-    /// The curves, each a series of a run or an expression of several.
+    /// The curves, each a series of a run or an expression of several series.
     pub of: Vec<String>,
     /// The legend of each curve. Default: as in `of`.
     #[serde(default)]

@@ -8,7 +8,8 @@ use fairwire_core::{Duration, Time};
 pub(super) const LOWEST_WINDOW: f64 = 4.0;
 /// The nominal round-trip time before the first measurement: section 5.6.2.
 pub(super) const NOMINAL_RTT_S: f64 = 0.001;
-/// MinRTTFilterLen; in version 1, both RTpropFilterLen and ProbeRTTInterval.
+/// The time for which a minimum round-trip time is kept: MinRTTFilterLen. In version 1, both
+/// RTpropFilterLen and ProbeRTTInterval.
 pub(super) const RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
 const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;

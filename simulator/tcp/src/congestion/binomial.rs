@@ -15,14 +15,14 @@
 //! # Source
 //! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
 //! IEEE Micro 2003, Table 2, in the family of D. Bansal, H. Balakrishnan, "Binomial Congestion
-//! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents;
-//! with the minus sign, "normal TCP" is as the paper describes it.
+//! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents.
+//! With the minus sign, the table's "normal TCP" agrees with the paper's text.
 //!
 //! # Where we differ
 //! As in ns-2, `c2` and `l` do not apply to three reductions. The first decrease of a connection
 //! and each decrease in slow start halve the window. Each timeout halves the threshold.
 //!
-//! The window never falls below 1; in ns-2 it may, and the sender then waits for the timer. The
+//! The window never falls below 1. In ns-2 it may, and the sender then waits for the timer. The
 //! threshold never falls below 2. Apart from these minima, a decrease never raises the window or
 //! the threshold above the window in use.
 

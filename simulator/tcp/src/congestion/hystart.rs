@@ -87,7 +87,8 @@ impl HyStart {
     }
 }
 
-/// RttThresh: growth slows if the minimum round-trip time rises by this from one round to the next.
+/// RttThresh. Growth slows if the minimum round-trip time rises by this much from one round to the
+/// next.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }

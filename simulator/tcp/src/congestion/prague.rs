@@ -254,9 +254,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // The rate rises by one segment per 25 ms every 25 ms. So the window grows by 5 / 25 = 0.2
-        // segments. The tolerance is 1 %, since the window slightly exceeds the 100 acknowledged
-        // segments.
+        // The rate rises by one segment per 25 ms every 25 ms. At a round trip of 5 ms, the window
+        // grows by 5 / 25 = 0.2 segments in that time. The tolerance is 1 %, since the window
+        // slightly exceeds the 100 acknowledged segments.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

@@ -55,8 +55,8 @@ impl Reno {
         }
     }
 
-    /// Grows the window, up to `most`, for an acknowledgement of `segments` segments. The window
-    /// must have been used.
+    /// Grows the window, up to `most`, for an acknowledgement of `segments` segments. Invoke this
+    /// only if the window limited the sender.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {

@@ -56,7 +56,7 @@ pub struct WestwoodSpec {
         source = "Grieco and Mascolo 2004, equation (1). Linux filters twice with 7/8."
     )]
     pub memory: Option<f64>,
-    /// The minimum duration of a sample, which also takes at least a round trip.
+    /// The minimum duration of a sample. A sample also takes at least a round trip.
     #[parameter(default = "50 ms", min = "1 us", max = "1 min", source = "Linux.")]
     pub least_interval: Option<Quantity<Duration>>,
 }

@@ -6,8 +6,8 @@ use std::ops::Add;
 /// Counts of losses, by how the sender found them.
 ///
 /// Losses are counted by episodes. An episode begins when a loss is detected, and ends when
-/// everything sent by then is acknowledged. A repair after duplicates and the timeout that ends it
-/// are one episode. A timeout and the further timeouts during its back-off are also one.
+/// everything sent by then is acknowledged. A repair after duplicates and the timeout that ends the
+/// repair are one episode. So are a timeout and the further timeouts during its back-off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
     /// Expiries of the retransmission timer. Those for a SYN are included, but belong to no

@@ -120,7 +120,7 @@ enum Timer {
     Retransmission,
     /// Declaring overtaken segments lost.
     Reordering,
-    /// Probing the tail: no later segment would reveal the loss of the last one.
+    /// Probing the tail, because no later segment would reveal the loss of the last one.
     Tail,
 }
 
@@ -536,8 +536,8 @@ impl Sender {
         self.measure_by(acked_to, false, now)
     }
 
-    /// `is_from_before` means that the echoed segment was sent before all retransmissions in
-    /// flight.
+    /// Measures as [`measure`](Self::measure) does. `is_from_before` means that the echoed segment
+    /// was sent before all retransmissions in flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal

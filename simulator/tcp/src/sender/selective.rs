@@ -164,8 +164,8 @@ impl Sender {
     }
 
     /// True if the first unacknowledged segment was retransmitted and may still arrive. This is
-    /// possible when a repair begins: the previous repair also retransmitted losses among segments
-    /// sent after its beginning.
+    /// possible when a repair begins, because the previous repair may have retransmitted losses
+    /// among segments sent after its beginning.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }

@@ -3,8 +3,8 @@
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
 //! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
-//! Three choices that they leave open are Linux's: the order of an acknowledgement's effects, the
-//! arrivals that show reordering, and the window after an undo.
+//! Three choices that the RFCs leave open are Linux's: the order of an acknowledgement's effects,
+//! the arrivals that show reordering, and the window after an undo.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -33,7 +33,7 @@ struct AckNews {
     /// for none.
     forward: u64,
     is_new: bool,
-    /// The last segment sent among those that arrived, and whether it was sent twice.
+    /// The newly arrived segment that was sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
     /// True if an original filled the first hole (RFC 3522): the echo is older than the first
     /// retransmission since the reduction, or there was no retransmission.

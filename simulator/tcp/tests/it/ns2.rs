@@ -101,8 +101,9 @@ fn sack_has_the_losses_of_ns2() {
     );
 }
 
-/// Returns the number of packets sent. The trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS"
-/// Newreno drop 200 0.2` shows that of ns-2. NUMBERS are the packets in `lost`.
+/// Returns the number of packets sent. For ns-2's number, see the trace of `ns
+/// proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`. NUMBERS are the packets in
+/// `lost`.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -24,9 +24,9 @@ pub struct Config {
 /// The terms of service of one class, in addition to those in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How long the class may fall behind its guarantee and still catch up.
+    /// The time by which the class may fall behind its guarantee and still catch up.
     pub guarantee_burst: Duration,
-    /// How long the class may stay under its ceiling and later make up for the loss.
+    /// The maximum time under its ceiling that the class may later make up for.
     pub ceiling_burst: Duration,
     /// The limit while the class makes up for time under its ceiling.
     pub peak: Option<Shape>,
@@ -34,7 +34,7 @@ pub struct Terms {
     pub priority: u8,
 }
 
-/// A rate, and how long a sender may fall behind it and still catch up.
+/// A rate, and the time by which a sender may fall behind this rate and still catch up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The rate.

@@ -35,7 +35,7 @@ pub(super) struct Node {
     /// The backlogged children. `place` is this node's index in its parent's `active`.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
-    /// The leaves of this class's hosts; `None` if none.
+    /// The leaves that this class's packets enter by host; `None` if hosts are not distinguished.
     pub(super) hosts: Option<Range<usize>>,
     /// True if a packet has come since this leaf was last considered for release.
     pub(super) is_used: bool,

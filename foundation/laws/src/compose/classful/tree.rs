@@ -106,8 +106,8 @@ impl Classful {
     }
 
     /// This tree, in which the packets of `class` enter the leaves below that class by host. The
-    /// upper half of the flow hash is the host. Two hosts may share a leaf. No effect unless all
-    /// children of the class are leaves.
+    /// upper half of the flow hash is the host. Two hosts may share a leaf. This has no effect
+    /// unless all children of the class are leaves.
     #[must_use]
     pub fn by_host(mut self, class: u32) -> Self {
         if let Some(at) = self.tree.place(class).map(|place| place + 1) {
@@ -130,8 +130,8 @@ impl Classful {
     }
 
     /// This tree, which keeps at most `leaves` (at least 1) of the leaves that its maker built, or
-    /// more if backlogged. Before another leaf is built, a leaf that is empty and long unused is
-    /// released. Its next packet builds it again, in its first state.
+    /// more if they are backlogged. Before another leaf is built, a leaf that is empty and long
+    /// unused is released. Its next packet builds it again, in its first state.
     ///
     /// The clock algorithm inspects leaves in turn, and releases a leaf without a packet since its
     /// last inspection. A search inspects at most 16 leaves and may release none, so a sixteenth
@@ -298,8 +298,8 @@ impl Classful {
         None
     }
 
-    /// Sets `not_before` of all children of `at` that cannot send yet. A poll and a search per
-    /// child would take quadratic time.
+    /// Sets `not_before` of all children of `at` that cannot send yet. Otherwise, each child would
+    /// cost a poll and a search, which is quadratic time in total.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];

@@ -59,8 +59,8 @@ pub enum MakesRoom {
     Lqd,
     /// The arrival is refused.
     TailDrop,
-    /// The arrival is refused, even before the buffer is full, if its queue holds at least half as
-    /// many packets as there is still room for, as in ns-2's SFQ.
+    /// An arrival is refused, even before the buffer is full, if its queue holds at least half as
+    /// many packets as still fit. ns-2's SFQ has this rule.
     HalfFree,
 }
 

@@ -73,7 +73,7 @@ pub struct Spec {
     pub entry: Entry,
     /// The amount that a flow of weight 1 may send per frame.
     ///
-    /// Multiplied by the least weight, it should be at least a packet: Stiliadis and Varma 1996,
+    /// The amount times the least weight should be at least a packet: Stiliadis and Varma 1996,
     /// where the length of a frame is a time.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,

@@ -120,18 +120,19 @@ impl Part for Spec {
 pub struct Config {
     /// The parameters that all forms of AFD share.
     pub common: afd::Config,
-    /// How elephants are detected and measured.
+    /// The rules for detecting and measuring elephants.
     pub trap: Trap,
 }
 
-/// How elephants are detected and measured.
+/// The rules for detecting and measuring elephants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trap {
     /// The period in which rates are measured.
     pub age_period: Duration,
     /// The amount after which a flow is an elephant, in packets or bytes.
     pub elephant_threshold: f64,
-    /// A flow that sent less than this in an entire period is forgotten; in packets or bytes.
+    /// The minimum amount, in packets or bytes: a flow that sent less in an entire period is
+    /// forgotten.
     pub age_threshold: f64,
     /// The maximum number of flows in the table.
     pub max_flows: u32,

@@ -44,8 +44,8 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum of m_fair to `most`, and scales m_fair in proportion. Longer packets
-    /// increase all counts of the sample alike.
+    /// Sets the maximum of m_fair to `most`, and scales m_fair in proportion, because longer
+    /// packets increase all counts of the sample alike.
     ///
     /// ```
     /// use fairwire_core::Duration;

@@ -14,8 +14,8 @@
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
-//! where b is the number of samples, and b/4 in the paper's traces. One random number and one
-//! look-up per arrival. A sampled arrival takes s + 1 further random numbers and O(s^2)
+//! where b is the number of samples, and b/4 in the paper's traces. Each arrival takes one random
+//! number and one look-up. A sampled arrival takes s + 1 further random numbers and O(s^2)
 //! comparisons, where s is `set_size`.
 //!
 //! # Source (section, equation)
@@ -25,7 +25,7 @@
 //! # Where we differ
 //! - If there are at most `set_size` flows, all are picked.
 //! - The flow that loses a sample is chosen by numbers of samples, even if counts are in bytes. In
-//!   bytes this flow loses its samples' mean size: individual sizes are not stored.
+//!   bytes, that flow loses the mean size of its samples, since individual sizes are not stored.
 //! - The differences of `afd-sb` apply, too.
 //!
 //! # Example

@@ -2,9 +2,9 @@
 //! in their [`Meter`].
 //!
 //! Packets of flow i, which sends at r_i, are dropped with probability d_i = max(0, 1 - r_fair /
-//! r_i). So the flow gets min(r_i, r_fair). Counts represent rates. m_i, the amount of flow i in a
-//! record of recent arrivals, represents r_i; m_fair represents r_fair. A [controller](fair_share)
-//! adjusts m_fair to keep the queue at a target.
+//! r_i). So the flow gets min(r_i, r_fair). The amount m_i of flow i in a record of recent arrivals
+//! represents r_i, and m_fair represents r_fair. A [controller](fair_share) adjusts m_fair to keep
+//! the queue at a target.
 //!
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003.
@@ -34,7 +34,7 @@ use fairwire_parameters::parameters;
 
 /// Estimates the recent traffic of a flow.
 pub trait Meter: Send + 'static {
-    /// Records the arrival of `packet`, counted as `size`, and returns m_i of its flow; 0 if the
+    /// Records the arrival of `packet`, counted as `size`. Returns m_i of its flow, or 0 if the
     /// flow is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
@@ -45,7 +45,7 @@ pub trait Meter: Send + 'static {
     /// Takes over the parameters of `fresh`. Returns false if they need tables of another shape.
     fn retune(&mut self, fresh: &Self) -> bool;
 
-    /// Shows gauges; amounts are in `unit`.
+    /// Reports gauges, with amounts in `unit`.
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
 }
 
@@ -208,9 +208,9 @@ impl<M: Meter> Dropper for Afd<M> {
 pub struct Shared {
     /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
-    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. With the
-    /// default this is twice the fair rate, which a responsive flow does not sustain. PIE's 0.1
-    /// (RFC 8033, section 5.1) applies to an entire queue; here it would drop packets of flows 11 %
+    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. The
+    /// default permits twice the fair rate, which a responsive flow does not sustain. PIE's 0.1
+    /// (RFC 8033, section 5.1) is for an entire queue; here it would drop packets of flows 11 %
     /// above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
@@ -244,7 +244,7 @@ pub struct Shared {
     /// The time between two steps of the fair rate.
     ///
     /// The limit of 1/20 is ours: on fast links a buffer fills or drains in less than 6.25 ms. Half
-    /// of `age_period` is as in Cisco's profiles.
+    /// of `age_period` is from Cisco's profiles.
     #[parameter(
         unset = "6.25 ms or 1/20 of the time to send a full buffer, whichever is less; for `afd-exact` at most half of `age_period`",
         min = "1 us",
@@ -318,7 +318,7 @@ pub(super) struct Given<'a> {
     pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
-    /// The default of `interval` is at most this.
+    /// The upper limit of the default of `interval`.
     pub longest: Duration,
 }
 

@@ -8,15 +8,15 @@
 //! With `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It drops as AFD-SB does, without storing the samples. Each flow enters a set equally often, but
-//! a set with more samples is kept for longer. So a flow that has m_i of the b samples loses m_i
-//! samples in b updates on average.
+//! AFD-NFT drops as AFD-SB does, without storing the samples. Each flow enters a set equally often,
+//! but a set with more samples is kept for longer. So a flow that has m_i of the b samples loses
+//! m_i samples in b updates on average.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
-//! where b is the number of samples; in the paper's traces there are b/4. One draw and one look-up
-//! per arrival. A sampled arrival takes one further draw and O(s) steps, where s is `set_size`.
-//! Another set takes s draws and O(s^2) comparisons.
+//! where b is the number of samples; in the paper's traces there are b/4. Each arrival takes one
+//! draw and one look-up. A sampled arrival takes one further draw and O(s) steps, where s is
+//! `set_size`. A new set takes s draws and O(s^2) comparisons.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -30,7 +30,7 @@
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
 //! - If at most `set_size` flows have samples, all of them form the set.
 //! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. In
-//!   bytes that flow loses the mean size of its samples: individual sizes are not stored.
+//!   bytes, that flow loses the mean size of its samples, since individual sizes are not stored.
 //! - The differences of `afd-sb` apply, too.
 //!
 //! # Example
@@ -132,17 +132,15 @@ const MAX_IN_SET: usize = 64;
 pub struct FlowSet {
     size: u32,
     reuse: f64,
-    /// The places of the set's flows in the table of counts.
     places: [u32; MAX_IN_SET],
     len: usize,
-    /// The number of samples that the set has yet to lose.
     left: u32,
     drawn: u64,
 }
 
 impl FlowSet {
-    /// Sets have `size` flows (at most 64). A set is used until it has lost the fraction `reuse` of
-    /// its samples, or one sample if that is more.
+    /// Flow sets of `size` flows, at most 64. A set is used until it has lost the fraction `reuse`
+    /// of its samples, or one sample if that is more.
     pub fn new(size: u32, reuse: f64) -> Self {
         let size = size.min(MAX_IN_SET as u32);
         FlowSet { size, reuse, places: [0; MAX_IN_SET], len: 0, left: 0, drawn: 0 }
@@ -183,8 +181,7 @@ impl FlowSet {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
     }
 
-    /// The index in the set of the flow that owns sample `nth`, with all samples of the set
-    /// numbered from 0.
+    /// The index in the set of the flow that owns the set's sample number `nth`, counted from 0.
     #[inline]
     fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
         let mut at = 0;

@@ -11,7 +11,7 @@ use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
 pub struct Sample {
     /// Its flow.
     pub flow: FlowHash,
-    /// The size: 1, or the packet's bytes, at most 65535.
+    /// 1, or the packet's length in bytes, at most 65535.
     pub size: u16,
 }
 
@@ -87,7 +87,7 @@ impl Counts {
         self.flows.memory()
     }
 
-    /// Each flow in order of place, with the number and the total size of its samples.
+    /// The flows in table order, with the number and the total size of their samples.
     pub fn iter(&self) -> impl Iterator<Item = (FlowHash, u32, u64)> {
         self.flows.iter().map(|(flow, tally)| (flow, tally.samples(), tally.size()))
     }

@@ -74,8 +74,8 @@ impl Accounts {
         self.pool
     }
 
-    /// L = T/N: the height of a bucket (with weights, the mean height), in units of 2^-20 token,
-    /// rounded down; T without buckets.
+    /// L = T/N, rounded down, in units of 2^-20 token: the height of a bucket or, with weights, the
+    /// mean height. T if there are no buckets.
     #[inline]
     pub fn height(&self) -> i64 {
         self.height
@@ -144,7 +144,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// True above the bucket's height. Tokens are integers, so rounding T/N down changes nothing.
+    /// True if `bucket` is above its height. Tokens are integers, so rounding T/N down changes
+    /// nothing.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -159,7 +160,7 @@ impl Accounts {
     }
 
     /// The amount to move to or from the drawn `bucket`: `chunk`. With weights and uniform draws,
-    /// it is `chunk` times the bucket's weight over the mean weight.
+    /// `chunk` is multiplied by the bucket's weight over the mean weight.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {

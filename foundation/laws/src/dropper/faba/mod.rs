@@ -42,17 +42,17 @@
 //!   would be admitted once flows outnumber tokens. A token is never taken back from a bucket that
 //!   has less than one, under any `beta_rule`.
 //! - In byte mode a move carries as many tokens as the departing packet had bytes. It carries fewer
-//!   if the pool's surplus or deficit is less. Q counts as at least that packet. With single tokens
-//!   there would be a move for each byte.
-//! - A packet that cannot enter gets no bucket.
+//!   if the pool's surplus or deficit is less. Q is at least the length of that packet.
+//!   Moves of single tokens would need a move for each byte.
+//! - A packet that cannot enter opens no bucket for its flow.
 //! - With `free_below` no packet is dropped while the queue is short, as below RED's `min_th` (S.
 //!   Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
 //!   ToN 1(4), 1993, section IV). In the paper a flow has T/N tokens however short the queue is. N
 //!   also counts flows of a single packet. So a flood from random sources would starve a TCP flow
 //!   on a link with free capacity.
 //! - Below `free_below`, packets pay if their flow has tokens; other packets are lent tokens and
-//!   get no bucket. Departures repay the loan before they fill buckets. Buckets, pool and queue sum
-//!   to T plus the loan.
+//!   open no bucket. Departures repay the loan before they fill buckets. Buckets, pool and queue
+//!   sum to T plus the loan.
 //! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
 //! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
 //! - Weights are integers too, in units of 2^-39 of the greatest weight. Heights and portions are
@@ -124,7 +124,7 @@ pub struct Spec {
     /// class has one bucket.
     #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
-    /// How weights govern the dealing of tokens.
+    /// The use of weights in dealing out tokens.
     #[parameter(default = Choice::Uniform, source = "Section 6.1 leaves it open.")]
     pub choice: Option<Choice>,
     /// The number of tokens, and the number of flows they serve.
@@ -133,8 +133,8 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// How the number of tokens dealt out per departure follows from the tokens in the pool (sigma)
-    /// and the packets in the queue (Q).
+    /// The formula for the tokens dealt out per departure, from the tokens in the pool (sigma) and
+    /// the packets in the queue (Q).
     #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
     /// The maximum number of tokens that a departure moves between the pool and the buckets.
@@ -170,7 +170,7 @@ impl Part for Spec {
     }
 }
 
-/// How the number of tokens dealt out per departure follows from the pool sigma and the queue Q.
+/// The formula for the tokens dealt out per departure, from the pool sigma and the queue Q.
 #[word(gated)]
 pub enum BetaRule {
     /// floor(|sigma| / Q) + 1, as in the paper's text; dealing stops once less than a whole token
@@ -183,7 +183,7 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// How weights govern the dealing of tokens. Shares follow the weights if there are several tokens
+/// The use of weights in dealing out tokens. Shares follow the weights if there are several tokens
 /// for each unit of weight. With more flows than tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
@@ -261,7 +261,7 @@ pub struct Faba {
     lent: i64,
     departures: u64,
     moves: u64,
-    /// Departures at which sigma/Q + 1 was above two; the paper considers them rare (section 5.2).
+    /// Departures with sigma/Q + 1 above two, which the paper considers rare (section 5.2).
     above_two: u64,
     /// True if the link has gone idle since the last arrival whose flow had a bucket.
     was_idle: bool,
@@ -285,8 +285,8 @@ impl Faba {
         }
     }
 
-    /// The tokens in all buckets, in the pool and in the queue, which always add up to T, the tokens
-    /// of the buffer. Those in the queue were paid by the packets in `buffer`.
+    /// The tokens in all buckets, in the pool and in the queue. They always add up to T, the tokens
+    /// of the buffer. The packets in `buffer` have paid the tokens in the queue.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};
@@ -298,7 +298,6 @@ impl Faba {
     /// #     packet_bytes: 512,
     /// #     seed: Seed(1), stream: "example",
     /// # };
-    ///
     /// let (whole, config) = Spec::default().check(&site)?; // a buffer of 8 packets
     /// let mut queue = Queue::new(whole.room.limit, Fcfs, Faba::new(config, Seed(1).stream("example")));
     /// queue.enqueue(Packet::new(0, 512, 7.into(), Time::ZERO), Time::ZERO, &mut Ignore);
@@ -444,8 +443,8 @@ impl Dropper for Faba {
                 self.is_lent = true;
                 return Verdict::Pass;
             }
-            // A packet that does not fit gets no bucket, since `victim` will refuse it. A packet
-            // that fits gets a full bucket, so it passes.
+            // A packet that does not fit opens no bucket, since `victim` will refuse it. A packet
+            // that fits opens a full bucket, so it passes.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
             }

@@ -4,13 +4,13 @@ use crate::error::{BadParameter, Of as _, Parameter};
 use fairwire_core::{Cause, Rng, Verdict};
 use fairwire_parameters::parameters;
 
-/// The profile of gentle RED, upside down: flows with a full bucket never lose packets, those with
-/// an empty one always do.
+/// The profile of gentle RED, upside down. Flows with a full bucket never lose packets; flows with
+/// an empty bucket always do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
-    /// The fill, 0 to 1, from which on no packet is dropped.
+    /// The fill, from 0 to 1, at and above which no packet is dropped.
     pub lambda1: f64,
-    /// The fill at which `max_probability` is reached, 0 to `lambda1`.
+    /// The fill at which `max_probability` is reached, from 0 to `lambda1`.
     pub lambda2: f64,
     /// The probability at `lambda2`, 0 to 1.
     pub max_probability: f64,
@@ -20,7 +20,7 @@ pub struct Profile {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knees {
-    /// The fill of a bucket, as a fraction of its height, from which on nothing is dropped.
+    /// The fill of a bucket, as a fraction of its height, at and above which nothing is dropped.
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
     /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
@@ -90,11 +90,11 @@ impl Profile {
     /// The number of tokens in a bucket of `height` above which a packet surely passes.
     #[inline]
     pub(crate) fn safe(&self, height: i64) -> i64 {
-        // Adding one outweighs rounding the knee down.
+        // The added 1 makes up for rounding down.
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Judges a packet whose flow has a bucket of `height` with `tokens`, above zero. Takes a
+    /// Judges a packet whose flow's bucket of `height` holds `tokens`, a number above zero. Takes a
     /// random number only if neither verdict is certain.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {

@@ -11,8 +11,8 @@ use fairwire_core::{Rng, SetWeightError, Weight};
 /// exact: 2^24 of them add up to at most 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
-/// The weights (gamma) of the buckets, by place, and their sum. Both are in parts of 2^-39 of the
-/// greatest weight.
+/// The weights (gamma) of the buckets, by place, and their sum. Both count `parts`: units of 2^-39
+/// of the greatest weight.
 #[derive(Debug)]
 pub(super) struct Shares {
     weights: WeightOf,
@@ -71,7 +71,8 @@ impl Shares {
         ((self.weights.class(class) * self.parts_per_weight) as u64).max(1)
     }
 
-    /// O(1): each bucket of `class` changes when [`follow`](Self::follow) is called for it.
+    /// Sets a weight in O(1): each bucket of `class` changes when [`follow`](Self::follow) is
+    /// called for it.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.find(class)?;
         let most = self.max_parts as f64 / self.parts_per_weight;
@@ -122,7 +123,7 @@ impl Shares {
         self.per_mean = self.parts.len() as f64 / sum;
     }
 
-    /// L_i = w_i T, at least 1, where w_i is the bucket's fraction of all parts.
+    /// L_i = w_i T, at least 1: the height of a bucket with the fraction w_i of all parts.
     #[inline]
     pub(super) fn height(&self, place: usize) -> i64 {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)

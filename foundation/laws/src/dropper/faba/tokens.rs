@@ -21,7 +21,7 @@ const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// The maximum number of buckets. More would take over half a gigabyte, index included.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
-/// The parts that sum to T, in units of 2^-20 token.
+/// The terms that sum to T, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// The tokens in all buckets.
@@ -40,7 +40,7 @@ impl Balance {
 }
 
 impl Measure {
-    /// In units of 2^-20 token.
+    /// The price in units of 2^-20 token.
     #[inline]
     pub(crate) fn price(self, packet: &Packet) -> i64 {
         match self {
@@ -49,7 +49,7 @@ impl Measure {
         }
     }
 
-    /// Q, in units of 2^-20 token.
+    /// Q: the price of all packets, in units of 2^-20 token.
     #[inline]
     pub(crate) fn price_of_all(self, buffer: &Buffer) -> i64 {
         match self {
@@ -115,7 +115,7 @@ pub(crate) fn steps(tokens: i64, queue: i64, quantum: i64, most: u32) -> u32 {
     (tokens / queue + 1).min(i64::from(most)) as u32
 }
 
-/// In units of 2^-20 token, at most `total`.
+/// `level` in units of 2^-20 token, at most `total`.
 pub(super) fn tokens_of(level: Level, measure: Measure, total: i64, site: &Site<'_>) -> i64 {
     ((measure.counted(level, site) * TOKEN as f64) as i64).min(total)
 }

@@ -2,9 +2,9 @@
 //!
 //! Siblings whose weights lie between the same two powers of two form a group. Each class has a
 //! line, on which each active child has a segment as long as the greater power. A draw picks a
-//! random point on the line. A point beyond the child's weight within its segment is drawn again.
-//! The choice is exactly in proportion to weight, with fewer than two draws on average. The flows
-//! of a class form one more group, and take turns in a ring.
+//! random point on the line, and picks again if the point lies beyond the child's weight in its
+//! segment. So the choice is exactly in proportion to weight, with fewer than two draws on average.
+//! The flows of a class form one more group, and take turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
@@ -73,7 +73,7 @@ pub(super) struct Classes {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
     Class(usize),
-    /// The flow whose turn it is, by its index.
+    /// The index of the flow whose turn it is.
     Flow(usize),
 }
 

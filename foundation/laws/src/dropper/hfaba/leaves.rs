@@ -77,8 +77,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes the bucket at `place`. The table's last bucket moves there; the move is returned
-    /// too.
+    /// Removes and returns the bucket at `place`. Also returns the move of the table's last bucket
+    /// to `place`, if there is one.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

@@ -16,9 +16,9 @@
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 40 to 48 bytes, index entry included, up to
-//! `max_flows`. Each class takes 140 bytes, and each class number up to the highest one given takes
-//! 4. All are allocated at construction. O(depth) per packet, amortised; trees have at most 8
-//! levels. One departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
+//! `max_flows`. Each class takes 140 bytes, and each class number up to the highest takes 4 bytes.
+//! All are allocated at construction. O(depth) per packet, amortised; trees have at most 8 levels.
+//! One departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -402,7 +402,7 @@ impl Dropper for Hfaba {
         let found = self.leaves.find(packet.flow);
         let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
             // A new bucket is full, so its first packet passes unjudged. A packet that does not fit
-            // gets no bucket, and is refused by `victim`.
+            // opens no bucket, and is refused by `victim`.
             if buffer.fits(packet.len) {
                 if let Some(elsewhere) = found {
                     self.delete(elsewhere);

@@ -177,7 +177,7 @@ impl Backlogs {
     }
 }
 
-/// The rank of the longest queue whose weight has `number`, and how many queues have this or a
+/// The rank of the longest queue whose weight has `number`, and the count of queues with this or a
 /// lower number. `None` without such a queue.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));

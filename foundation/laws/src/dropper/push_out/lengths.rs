@@ -30,7 +30,7 @@ impl Lengths {
         self.order.len() >= other.order.len()
     }
 
-    /// Moves `flow`, which has grown or shrunk by one packet to `length`.
+    /// Moves `flow` after it has grown or shrunk by one packet to `length`.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
         // A queue that grew swaps positions with the first queue of its old length. A queue that

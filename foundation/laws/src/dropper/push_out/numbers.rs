@@ -51,8 +51,8 @@ impl Numbers {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which is listed, another weight. `is_free` returns whether no queue uses a
-    /// number. O(different weights).
+    /// Gives the listed `class` another weight. `is_free` returns true for a number that no queue
+    /// uses. O(different weights).
     pub(super) fn set_weight(
         &mut self,
         class: u32,

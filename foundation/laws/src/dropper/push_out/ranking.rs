@@ -73,7 +73,7 @@ impl Ranking {
         count
     }
 
-    /// The queue that is above exactly `below` others.
+    /// The queue with exactly `below` others below it.
     #[inline]
     pub(crate) fn nth(&self, mut below: u32) -> Option<FlowKey> {
         let mut at = self.root;

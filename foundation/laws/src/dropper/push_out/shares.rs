@@ -117,7 +117,7 @@ impl Shares {
         }
     }
 
-    /// The share of a queue of weight 1; 0 if none is backlogged.
+    /// The share of a queue of weight 1; 0 if no queue is backlogged.
     #[inline]
     pub fn unit(&self, buffer: &Buffer) -> f64 {
         let sum = if self.are_equal() { f64::from(buffer.backlogged_flows()) } else { self.sum as f64 / ONE };

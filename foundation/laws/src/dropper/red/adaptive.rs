@@ -3,7 +3,7 @@
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
-/// The steps of `max_probability`. Floyd, Gummadi and Shenker 2001, the pseudo-code.
+/// The steps of `max_probability`, by the pseudo-code of Floyd, Gummadi and Shenker 2001.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptation {
     /// The time between two steps.

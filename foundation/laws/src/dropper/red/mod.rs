@@ -13,7 +13,7 @@
 //! their rates require. RED is blind to flows.
 //!
 //! # State and cost
-//! One average and two counters. O(1); a power only after the link was idle.
+//! One average and two counters. O(1), with an exponentiation only after the link was idle.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
@@ -168,7 +168,7 @@ pub struct Spec {
     /// The width of the band of averages in which `max_probability` does not change, as a fraction
     /// of the distance between the thresholds.
     ///
-    /// The band lies around the middle of the thresholds. Adaptive RED's is from 0.4 to 0.6.
+    /// The band lies around the middle of the thresholds. In Adaptive RED it is from 0.4 to 0.6.
     #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
     pub target_band: Option<f64>,
 }
@@ -238,7 +238,7 @@ pub struct Config {
     pub spreading: Spreading,
     /// The mean packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, from which the capacity of an idle link follows.
+    /// The link's rate, for the decay of the average over idle time.
     pub rate: Rate,
 }
 
@@ -284,8 +284,7 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// Refuses a threshold that was given, and states the other. If neither was given, refuses the
-    /// buffer.
+    /// Refuses a given threshold and states the other. If neither was given, refuses the buffer.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -325,8 +324,8 @@ pub struct Red {
     average: f64,
     count: u64,
     count_bytes: u64,
-    /// False after an arrival that a low average or a short queue exempted. The next arrival then
-    /// gets no signal unless a drop is certain.
+    /// False after an arrival that was exempt because of a low average or a short queue. The next
+    /// arrival then gets no signal unless a drop is certain.
     is_above: bool,
     idle_since: Option<Time>,
     steps: Option<Steps>,
@@ -374,7 +373,7 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // If the buffer is full, `victim` drops the packet, so that the reported cause is right.
+        // A packet that does not fit passes here: `victim` drops it with the right cause.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -7,7 +7,8 @@
 //! balance the growth of TCP's rates (see `alpha` and `beta`). Each arrival is dropped (or marked)
 //! with probability p. If p is above 1, p packets are dropped for each arrival, the newest first.
 //!
-//! With `ecn = "mark"`, a p above 1 signals the arrival, then the newest unmarked packets.
+//! With `ecn = "mark"` and p above 1, the arrival is signalled, and then the newest unmarked
+//! packets.
 //!
 //! # Why
 //! RQM signals congestion before a queue has built up. In the paper's fluid model all sessions

@@ -15,7 +15,7 @@ pub struct Bin {
     pub backlog: u64,
 }
 
-/// When and how far a probability moves.
+/// The steps by which a probability rises and falls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
     /// The backlog above which a bin's probability rises.
@@ -44,8 +44,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// `levels` times `per_level` empty bins. With at most 8 levels of at most 256 bins, a hash of
-    /// 64 bits picks bins independently on each level.
+    /// `levels` times `per_level` empty bins. With at most 8 levels of at most 256 bins, a 64-bit
+    /// hash picks the bin of each level independently.
     pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
         let bins = vec![Bin::default(); (levels * per_level) as usize].into();
         Bins { bins, per_level: per_level.into(), key }

@@ -181,8 +181,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// `bin_size` and `bin_limit` in whole packets or bytes. A fraction of a packet is dropped: a
-    /// count of packets that exceeds 77 also exceeds 77.5.
+    /// `bin_size` and `bin_limit` in whole packets or bytes. A given number of packets is rounded
+    /// down: a count that exceeds 77 also exceeds 77.5.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),

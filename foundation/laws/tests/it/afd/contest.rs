@@ -130,8 +130,7 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // The plain flow table is biased against flows with many samples, here those of short
-        // packets.
+        // AFD-FT is biased against flows with many samples, here the flows of short packets.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");

@@ -1,4 +1,4 @@
-//! Which flow loses a sample: the paper's examples and table 1.
+//! The choice of the flow that loses a sample: the paper's examples and table 1.
 
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;

@@ -1,4 +1,4 @@
-//! Draining of trees with shaped, idle and full leaves.
+//! Drains trees with shaped, idle and full leaves.
 
 use super::{Classified, discipline, packet};
 use fairwire_core::{Discipline, Ignore, Time};

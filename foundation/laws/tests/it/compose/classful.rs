@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class under test; rates in bit/s. Only leaves have their own demand.
+/// A class under test, with rates in bit/s. Only the `demand` of leaves counts.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -138,8 +138,8 @@ fn assert_shares(siblings: &[Node]) {
     let mut expected = Vec::new();
     oracle(siblings, LINK, &mut expected);
     for ((id, share), (_, due)) in measured(siblings).into_iter().zip(&expected) {
-        // The tolerance is 75 kB in 4 s. It allows for bursts of about 4 kB for each class, and
-        // entire packets.
+        // The tolerance, 75 kB in 4 s, covers bursts of about 4 kB per class, and rounding to whole
+        // packets.
         assert!((share - due).abs() < 0.015 * LINK, "class {id}: {share} for {due}\n{}", typed(siblings));
     }
 }
@@ -206,7 +206,7 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
         }
     }
     // Class 1 is guaranteed 500 of 2500 packets, and the rest is shared equally. A burst may add or
-    // subtract 4.
+    // subtract 4 packets.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
@@ -451,7 +451,8 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// If `is_later`, each leaf is built when its first packet arrives. `made` counts built leaves.
+/// A tree of eight leaves, each built at its first packet if `is_later`. `made` counts built
+/// leaves.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -565,8 +566,8 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // A search for a leaf to free may find none. So the number of leaves may be a sixteenth
-        // higher: 50 + 4.
+        // The tree keeps 50 leaves, but a search for a leaf to free may find none. So a sixteenth
+        // more may exist: 54.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));

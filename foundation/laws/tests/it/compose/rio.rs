@@ -28,7 +28,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
-/// RIO transcribed: each arrival counts the waiting packets.
+/// A transcription of RIO that counts waiting packets at each arrival.
 struct Reference {
     c: Config,
     rng: Rng,
@@ -172,7 +172,7 @@ fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
 
 #[test]
 fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
-    // Unlike ns-2's rio.cc, RIO updates the total when a yellow packet arrives.
+    // Unlike ns-2's rio.cc, RIO updates the average of all packets when a yellow packet arrives.
     assert_eq!(averages(Coupling::Coupled, 1), [0.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Coupled, 0), [10.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Decoupled, 1), [0.0, 20.0, 0.0]);

@@ -46,8 +46,8 @@ impl Maker for Leaves {
     }
 }
 
-/// Replaces `tree` with `next`, which is offered the packets of leaves that are not kept. Returns
-/// the number of these packets.
+/// Replaces `tree` with `next`, and offers `next` the packets of leaves that are not kept. Returns
+/// their number.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -162,7 +162,7 @@ impl Control for Succeeded {
     }
 }
 
-/// Only classes 1 and 3 send.
+/// Runs traffic of classes 1 and 3 only.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
     let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });

@@ -1,4 +1,4 @@
-//! COBALT against a transcription of CAKE's.
+//! COBALT against a transcription of CAKE's COBALT.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};

@@ -166,7 +166,8 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// Polls begin `packets` ms after the first arrival. Signals are timed in ms since the first poll.
+/// Enqueues a packet per ms and, after the first `packets` ms, also polls once per ms. Returns the
+/// events, and the times of signals in ms since the first poll.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {

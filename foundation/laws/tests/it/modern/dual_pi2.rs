@@ -29,7 +29,7 @@ struct PlainDual {
 
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     if likelihood >= 1.0 {
-        // At a likelihood of 1 or more the counter would never fall.
+        // A likelihood above 1 counts as 1. Otherwise the counter would never fall.
         *count = (*count + 1.0 - 1.0).max(0.0);
         return true;
     }
@@ -305,7 +305,7 @@ fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// Marks on `count` L4S packets that arrive at once. Each takes 1.2 ms.
+/// The number of marks on `count` L4S packets that arrive together and take 1.2 ms each.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {

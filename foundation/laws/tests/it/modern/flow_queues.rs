@@ -15,8 +15,8 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// Bytes sent by each host on a link of one packet per ms. A flow is host, number, packets per ms,
-/// and length.
+/// Bytes sent by each host on a link of one packet per ms. A flow is (host, number, packets per ms,
+/// length).
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
     for tick in 0..ms {

@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// After each departure of 1000 bytes, 50 packets still wait.
+/// PIE at a queue that holds 50 packets after each departure of 1000 bytes.
 struct Bench {
     pie: Pie,
     common: Common,

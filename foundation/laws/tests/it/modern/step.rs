@@ -1,4 +1,4 @@
-//! Step marking against a transcription of one line.
+//! Step marking against a one-line transcription.
 
 use crate::beside::{Event, Line, Offer, Reading, Traffic, compare};
 use fairwire_core::scheduler::Fcfs;

@@ -70,7 +70,7 @@ impl Reference {
     }
 
     /// The excess q_i - b_i of each backlogged flow: its backlog q_i less its share b_i = B w_i /
-    /// sum of w. `arriving` counts as backlogged.
+    /// (sum of w). The sum includes `arriving` even if that flow has no backlog.
     pub(super) fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
         let mut counted = self.flows();
         if !counted.contains(&arriving) {
@@ -88,8 +88,8 @@ impl Reference {
     }
 }
 
-/// A flow that loses a packet must be one that `victims` returns. The lost packet must be at the
-/// configured end of the flow. `victims` also gets each [`Event`]. Returns the number of push-outs.
+/// Asserts that only flows that `victims` returns lose packets, and only at the configured end of
+/// their queues. `victims` also gets each [`Event`]. Returns the number of push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

@@ -13,7 +13,8 @@ fn assert_even(counts: [u32; 3]) {
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Counts 9000 victims for an arrival of flow 9. The buffer holds `lengths[i]` packets of flow `i`.
+/// Counts 9000 victims by flow, for an arrival of flow 9. The buffer holds `lengths[i]` packets of
+/// flow `i`.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");

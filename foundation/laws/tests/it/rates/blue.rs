@@ -93,7 +93,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let given = Checked {
             measure: if on(1) { Measure::Bytes } else { Measure::Packets },
             idle_decay: on(3),
-            // Faster than the default, so a short run covers rises and falls.
+            // The steps are larger and more frequent than by default, so a short run covers rises
+            // and falls.
             increase: 0.05,
             decrease: 0.02,
             freeze_time: Duration::from_ms(10),

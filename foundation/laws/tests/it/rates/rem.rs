@@ -58,7 +58,7 @@ impl Reference {
         self.config.law.given.measure == Measure::Bytes
     }
 
-    /// The queue must not have changed since the last call.
+    /// Makes the updates due by `now`. The queue must not have changed since the last call.
     fn timer(&mut self, now: u64) {
         let law = self.config.law;
         while self.rings <= now {
@@ -110,7 +110,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
-        // The discipline updates its price only when it is called, which has just happened.
+        // Both prices are current, because the discipline updates its price whenever it is called.
         assert_near(queue.dropper().price(), plain.price);
     })
 }
@@ -171,7 +171,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
     for round in 1..20_000u64 {
-        // Packets per interval: 9 without signals, nearly twice the link's 4.88.
+        // Without signals, 9 packets arrive per interval. The link sends 4.88.
         let rate = 9.0 * (1.0 - law.probability(rem.price()));
         queue = (queue + rate - law.capacity).clamp(0.0, 39.0);
         let mut buffer = Buffer::new(Limit::packets(40));

@@ -136,7 +136,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     }
 }
 
-/// Figure 1 transcribed, completed by the documentation of RQM.
+/// A transcription of figure 1. RQM's documentation fills the gaps.
 struct Reference {
     config: Config,
     rng: Rng,

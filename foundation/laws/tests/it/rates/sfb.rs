@@ -25,7 +25,7 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 
 #[test]
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
-    // The paper has 23 bins of 13 packets. Linux has bins of 20, limited to 25.
+    // The paper has 23 bins of 13 packets. Linux has bins of 20 packets, limited to 25.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04, and 1.25 times 14, rounded up
@@ -45,7 +45,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// The key of a hash, and for each level and bin the probability and the backlog.
+/// A hash key, and the probability and backlog of each bin by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
 /// The pseudo-code, with Linux's penalty box and changes of the hash.
@@ -80,7 +80,7 @@ impl Reference {
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
-            // 64 bits times at most 5^4 fit 128 bits.
+            // A 64-bit hash times at most 5^4 fits 128 bits.
             (hash * u128::from(bins).pow(digits)) >> 64
         };
         (upto(level + 1) - upto(level) * u128::from(bins)) as usize
@@ -370,7 +370,7 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // An arrival passes at a backlog of 5, the limit.
+    // At a backlog of 5, the limit, an arrival still passes.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 

@@ -132,8 +132,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// How late packets end and how early they start, compared with the fluid server. Both maxima are
-/// in transmission times of the longest packet.
+/// The latest end and the earliest start of a packet, relative to the fluid server, in transmission
+/// times of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -160,8 +160,8 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// How late packets end, compared with dedicated servers at their flows' guaranteed rates. The
-/// maximum is in transmission times of the longest packet.
+/// The latest end of a packet, relative to a dedicated server at its flow's guaranteed rate, in
+/// transmission times of the longest packet.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();

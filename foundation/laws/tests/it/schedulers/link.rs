@@ -46,7 +46,7 @@ pub(super) struct Arrival {
     pub len: u32,
 }
 
-/// `index` is the index in the arrivals.
+/// A sent packet, with its `index` in the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub index: usize,

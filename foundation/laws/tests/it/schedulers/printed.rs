@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// The start tag of the head packet. If no packet waits, the finish tag of the last one. For
-    /// DRR, the deficit.
+    /// The start tag of the head packet or, if no packet waits, the finish tag of the last packet.
+    /// For DRR, the deficit.
     tag: u64,
-    /// The flow's place among equal tags, or in DRR's round.
+    /// The flow's rank among equal tags, or in DRR's round.
     turn: u64,
     waiting: u32,
 }
@@ -82,7 +82,7 @@ impl Printed {
         self.flows.iter().filter(|flow| flow.1.waiting > 0).map(|(&name, &flow)| (name, flow)).collect()
     }
 
-    /// Dropped packets are not charged to their flows.
+    /// Returns the next frame, without charging dropped packets to their flows.
     fn request(&mut self, drops: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let virtual_time = self.virtual_time;

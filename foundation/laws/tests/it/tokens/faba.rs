@@ -54,7 +54,7 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
     // By hand, with 8 tokens: the pool lends flow 2 its bucket of 4. Flow 1 returns its excess over
-    // 4. The second departure deals one token to either flow.
+    // 4. The second departure deals one token to flow 1 or 2.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -101,7 +101,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // Flows send in random order. In a fixed order, only a few flows would ever meet a freed
+        // Flows send in random order. In a fixed order, the same few flows would find every freed
         // slot.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0

@@ -127,7 +127,7 @@ struct Node {
     weight: u64,
     sigma: i64,
     active: BTreeMap<u64, Vec<usize>>,
-    /// In the order of their turns.
+    /// This class's flows, in the order of their turns.
     flows: VecDeque<u64>,
 }
 
@@ -488,7 +488,7 @@ fn unused_capacity_of_a_branch_goes_one_level_up() {
 
 #[test]
 fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
-    // Before the rule for idle links, the link idled here for nearly half of the time.
+    // Without the rule for idle links, the link would idle for nearly half of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");

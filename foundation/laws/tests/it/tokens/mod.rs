@@ -58,7 +58,7 @@ const NO_TOKENS: OfferOutcome = OfferOutcome::Dropped(Cause::NoTokens);
 const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
 const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
-/// `None` if the next departure comes first.
+/// The next arrival; `None` if a departure comes first.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {

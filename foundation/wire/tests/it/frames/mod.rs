@@ -69,8 +69,8 @@ pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
 }
 
-/// `frame`, whose IP header is at `at`, with a length in place of its type, then LLC and SNAP (RFC
-/// 1042).
+/// `frame`, whose IP header is at `at`, with a length instead of the EtherType, then LLC and SNAP
+/// (RFC 1042).
 pub(crate) fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
     let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
     [&frame[..at - 2], &[a, b, 0xaa, 0xaa, 3, 0, 0, 0], &frame[at - 2..]].concat()
@@ -238,7 +238,7 @@ fn recipe(
     )
 }
 
-/// Bytes from a seed: generating or shrinking 60 KiB byte by byte is slow.
+/// Bytes from a seed, because generating or shrinking 60 KiB byte by byte is slow.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()
@@ -343,7 +343,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Damage matters most in the headers.
+    /// Overwrites only the first 120 bytes, because damage matters most in the headers.
     pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));

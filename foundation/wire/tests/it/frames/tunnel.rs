@@ -49,7 +49,7 @@ pub(crate) enum Kind {
     Protocol {
         opaque: Vec<u8>,
     },
-    /// Labels, and no outer IP header.
+    /// MPLS labels, without an outer IP header.
     Mpls {
         labels: u8,
     },

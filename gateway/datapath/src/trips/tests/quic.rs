@@ -11,17 +11,18 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// QUIC needs no second address.
+/// The address of both ends, since QUIC needs no second address.
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 443));
 const CERTIFICATE: &[u8] = include_bytes!("../../../../../examples/link-quinn/cert.der");
 const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
 /// The server's receive window, which lets the client send all the time.
 const WINDOW_BYTES: u32 = 200_000;
 
-/// A datagram's arrival and number, whether it has passed the gateway, its sending end, its bytes.
+/// A datagram in transit: its arrival and number, whether it has passed the gateway, the sending
+/// end, and its bytes.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// The inside client always sends; the server reads.
+/// The client, which always sends, or the server, which reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -88,7 +89,8 @@ impl End {
     }
 }
 
-/// `away_us` are the round trips from the gateway to client and server.
+/// Runs a connection whose round trips from the gateway to the client and to the server are
+/// `away_us`.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
     let zero = Instant::now();

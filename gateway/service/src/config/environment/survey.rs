@@ -74,8 +74,8 @@ impl Survey {
     /// The interface that is probably outside: usually that of the default route.
     ///
     /// On a machine that does not forward, two interfaces with carrier but no address are for the
-    /// gateway, and the default route is for management. If `inside` is one of the two, the other
-    /// is outside. Otherwise this returns `None`.
+    /// gateway. The interface of the default route is then for management. If `inside` is one of
+    /// the two interfaces, the other is outside. Otherwise this returns `None`.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);

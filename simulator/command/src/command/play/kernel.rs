@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// A contest's duration, for which the page waits, and its unmeasured start.
+/// A contest's duration and its unmeasured start. The page waits for the duration.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";

@@ -39,16 +39,17 @@ use std::collections::VecDeque;
 pub struct Call {
     /// Bounds of the rate, counted on the wire.
     pub rates: Rates,
-    /// The time between two frames; above zero.
+    /// The time between two frames, above zero.
     pub frame: Duration,
-    /// Frame sizes vary uniformly around their mean, by up to this fraction; below 1.
+    /// The maximum deviation of a frame's size, as a fraction of the mean, below 1. Sizes have a
+    /// uniform distribution.
     pub variation: f64,
     /// The size of a key frame relative to other frames; 1 or more.
     pub key_size: f64,
-    /// The time between two periodic key frames, in addition to the first and the requested ones;
+    /// The time between periodic key frames, in addition to the first and to requested key frames;
     /// zero for none.
     pub key_every: Duration,
-    /// A frame shown later than this after its capture is late.
+    /// The time from capture to display above which a frame is late.
     pub deadline: Duration,
     /// Bytes on the wire of a full packet.
     pub packet_bytes: u32,
@@ -112,7 +113,7 @@ struct Sent {
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<ReceiverReport>,
-    /// When the latest packet was sent; `waited` is the time since its arrival.
+    /// The time at which the latest packet was sent. `waited` is the time since its arrival.
     last_sent: Time,
     waited: Duration,
     /// A requested key frame must be later than the frame with this number; `None` without a
@@ -222,7 +223,7 @@ struct Listener {
     nada: nada::Receiver,
     picture: Picture,
     next_report: Option<Time>,
-    /// When the latest packet was sent, and when it arrived.
+    /// The times at which the latest packet was sent and arrived.
     last: Option<(Time, Time)>,
     requested: Option<u64>,
 }

@@ -47,15 +47,16 @@ const FILTER_S: f64 = 0.120;
 const LOG_WINDOW: Duration = Duration::from_ms(500);
 /// QEPS: a delay below this counts as no queue, seconds.
 const NO_QUEUE_S: f64 = 0.010;
-/// QTH, seconds: under losses, longer delays count less, as LAMBDA determines.
+/// QTH, seconds. Under losses, delays above QTH count less. LAMBDA, `WARPING`, determines how much
+/// less.
 const WARPED_FROM_S: f64 = 0.050;
 const WARPING: f64 = 0.5;
 /// MULTILOSS: delays are warped for this many loss intervals after a loss.
 const WARPED_FOR: f64 = 7.0;
-/// PLRREF: the loss ratio that counts like a delay of DLOSS, seconds.
+/// PLRREF, the loss ratio that counts like the delay DLOSS, `LOSS_DELAY_S`.
 const REFERENCE_LOSS: f64 = 0.01;
 const LOSS_DELAY_S: f64 = 0.010;
-/// PMRREF: the ratio of marks that counts like a delay of DMARK, seconds.
+/// PMRREF, the ratio of marks that counts like the delay DMARK, `MARK_DELAY_S`.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
 /// The limits of fast growth: GAMMA_MAX as a fraction per report, QBOUND as a delay in seconds.
@@ -110,7 +111,7 @@ pub(super) struct Receiver {
     base_s: Option<f64>,
     queueing_s: VecDeque<f64>,
     seen: VecDeque<Received>,
-    /// The highest packet number so far, plus one. `before` is the same for the packets that have
+    /// The highest packet number so far, plus one. `before` is this value for the packets that have
     /// left the window.
     next: u64,
     before: u64,
@@ -357,7 +358,7 @@ mod tests {
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
         // The delay is warped for 700 packets after the last loss, and unmodified after 800. The
-        // calls end after 650, 750, 850.
+        // calls end 650, 750 and 850 packets after that loss.
         let until =
             |last: u64, s: u64| receive(s, jump_to(220), move |n| n < last && n % 100 == 50).congestion_s;
         assert!(until(2000, 26) < 0.013, "{}", until(2000, 26));

@@ -7,9 +7,10 @@ use fairwire_core::{Rate, Rng, Time, Transmitter};
 /// Bursts at a constant rate, separated by pauses.
 ///
 /// As in ns-2's exponential and Pareto on/off sources, a burst has max(1, round(x)) packets, where
-/// x is random. They are one packet time apart, and the pause begins one packet time after the
-/// last. With Pareto bursts of a shape below 2, many such sources create traffic that is bursty at
-/// every time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1), 1997).
+/// x is random. Packets are one packet time apart, and the pause begins one packet time after the
+/// last packet. With Pareto bursts of a shape below 2, many such sources create traffic that is
+/// bursty at every time scale (W. Willinger et al., IEEE/ACM Transactions on Networking 5(1),
+/// 1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// Bits per second on the wire within a burst.

@@ -9,7 +9,7 @@ pub(super) const MAX_BYTES: u64 = 65_535;
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When the packet is sent; no earlier than the call that returned it.
+    /// The sending time, no earlier than the call that returned the packet.
     pub at: Time,
     /// Bytes on the wire.
     pub bytes: u32,

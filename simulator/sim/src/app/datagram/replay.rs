@@ -4,13 +4,13 @@ use super::packet::Emission;
 use fairwire_core::{Duration, Ecn, Rng, Time};
 use std::sync::Arc;
 
-/// Libpcap's bound on a packet.
+/// Libpcap's maximum size of a packet, bytes.
 const MAX_BYTES: u32 = 262_144;
 
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// When the packet was captured, counted from the first packet of the capture.
+    /// The packet's capture time, counted from the first packet of the capture.
     pub at: Duration,
     /// Bytes on the wire, from 1 to libpcap's bound of 262 144; captures may hold super-packets.
     pub bytes: u32,

@@ -22,7 +22,8 @@ pub struct Voip {
 /// The model of talk spurts and silence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// Seconds of a talk spurt, which has a packet at its start and one every period until its end.
+    /// The length of a talk spurt, seconds. A talk spurt has a packet at its start, and one every
+    /// `Voip::frame` until its end.
     pub spurt: Law,
     /// Seconds between talk spurts.
     pub silence: Law,

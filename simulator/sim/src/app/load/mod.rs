@@ -1,4 +1,4 @@
-//! Loads: they open TCP connections and give them data.
+//! Loads, which open TCP connections and give them data.
 //!
 //! A load is a state machine. It is invoked with a [`Cause`], and returns [`Step`]s.
 

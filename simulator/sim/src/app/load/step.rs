@@ -1,9 +1,9 @@
-//! Why a load is invoked, and the steps that it returns.
+//! The reasons to invoke a load, and the steps that a load returns.
 
 use fairwire_core::Time;
 use fairwire_metrics::Lasted;
 
-/// Why a load is invoked.
+/// The reason why a load is invoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The load starts, or the time of its latest [`Step::WakeAt`] has come.
@@ -21,7 +21,7 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer ends when these segments have
+        /// The start of the transfer, if it is timed. The transfer ends when these segments have
         /// arrived.
         timed_from: Option<Time>,
     },
@@ -31,7 +31,7 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer ends when these and all earlier
+        /// The start of the transfer, if it is timed. The transfer ends when these and all earlier
         /// segments of the connection have arrived.
         timed_from: Option<Time>,
     },
@@ -43,7 +43,7 @@ pub enum Step {
     Lasted(Lasted),
 }
 
-/// How a load demands rate.
+/// The type of a load's demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// The load offers data regardless of the rate that it gets.
@@ -57,7 +57,7 @@ pub enum Demand {
 /// More data than a connection can send.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// Converts bytes to full segments, at least one. TCP here sends only full segments.
+/// Converts bytes to full segments, at least one. The simulator's TCP sends only full segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     pub(super) payload_bytes: u32,

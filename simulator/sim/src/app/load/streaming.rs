@@ -36,7 +36,7 @@ pub struct Streaming {
     /// Buffered playing time up to which the bitrate is the lowest.
     pub reservoir: Duration,
     /// Buffered playing time in addition to `reservoir`, over which the bitrate rises to the
-    /// highest. Above zero; both together fit into the buffer.
+    /// highest. Above zero. Both together fit into the buffer.
     pub cushion: Duration,
 }
 
@@ -216,7 +216,8 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // If a chunk arrives just when the previous one ends, the video plays on without a stall.
+        // If a chunk arrives exactly when the previous chunk ends, the video continues without a
+        // stall.
         if waits_for_more && since < now {
             return;
         }

@@ -116,8 +116,8 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
-        // Gain 5/4 lasts until 125 + 3 segments are in flight. Gain 3/4 would end early at 100 + 3
-        // or fewer.
+        // Gain 5/4 lasts until 125 + 3 segments are in flight. Gain 3/4 would end early with 100 +
+        // 3 or fewer segments in flight.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -146,7 +146,8 @@ fn a_seed_draws_every_phase_except_draining() {
         drawn[usize::from(filled(BbrParameters { given, seed }).phase)] += 1;
     }
     assert_eq!(drawn[1], 0);
-    // Each other phase is expected 100 times. The bounds are 4 standard deviations of 9.3 away.
+    // Each phase except phase 1 is expected 100 times. The bounds are 4 standard deviations of 9.3
+    // away.
     assert!(drawn.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{drawn:?}");
 }
 

@@ -28,8 +28,8 @@ impl Losses {
         self.lost = self.lost.wrapping_add(lost);
     }
 
-    /// Returns the number of losses since the delivered count was `delivered_before`.
-    /// `delivered_before` must not decrease.
+    /// Returns the number of losses since the delivered count was `delivered_before`. From call to
+    /// call, `delivered_before` must not decrease.
     pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
         let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
         while self.rises.front().is_some_and(is_before) {

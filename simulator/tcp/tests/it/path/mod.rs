@@ -33,7 +33,6 @@ pub(crate) struct Path<'a> {
     pub now: Time,
     reached: u64,
     acked: u64,
-    /// Every segment sent, and when.
     pub sent: Vec<(Time, Segment)>,
     /// Packets that the buffer dropped.
     pub drops: u64,
