@@ -74,6 +74,11 @@ pub fn covers(inside: &str, name: &str) -> bool {
     }
 }
 
+/// Can an interface have both of these names, or be covered by both patterns?
+pub fn overlap(one: &str, other: &str) -> bool {
+    covers(one, other.trim_end_matches('*')) || covers(other, one.trim_end_matches('*'))
+}
+
 /// The fate of packets when the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {

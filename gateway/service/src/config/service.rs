@@ -8,7 +8,7 @@ use super::tree::quoted;
 use super::wire::TunnelSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_datapath::io::router::{MAX_INSIDES, covers};
+use fairwire_datapath::io::router::{MAX_INSIDES, overlap};
 use fairwire_document::DocumentError;
 use fairwire_parameters::{Choice as _, OutOfRange};
 use std::collections::BTreeSet;
@@ -87,9 +87,7 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
             return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, allowed));
         }
     }
-    let covers = |one: &String, two: &String| covers(one, two.trim_end_matches('*'));
-    let is_twice =
-        |at: &usize| names[..*at].iter().any(|name| covers(name, &names[*at]) || covers(&names[*at], name));
+    let is_twice = |at: &usize| names[..*at].iter().any(|name| overlap(name, &names[*at]));
     if let Some(twice) = (1..names.len()).find(is_twice) {
         let why = "that interface is listed twice, or a pattern covers another entry";
         let path = format!("wire.inside.{twice}");

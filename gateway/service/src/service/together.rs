@@ -5,6 +5,7 @@ use super::place;
 use crate::config::user::User;
 use crate::config::{Config, user};
 use crate::sites;
+use fairwire_datapath::io::router::overlap;
 use fairwire_document::{DocumentError, Problem};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ impl Claim {
                 let is_any = one.ip().is_unspecified() || two.ip().is_unspecified();
                 one.port() == two.port() && one.port() != 0 && (is_any || one.ip() == two.ip())
             }
+            (Claim::Interface(one), Claim::Interface(two)) => overlap(one, two),
             _ => self == other,
         }
     }
@@ -182,6 +184,13 @@ mod tests {
         let socket = place::socket_path("a", None);
         let socket = of("b", ["b0", "b1"], &format!("[telemetry]\nsocket = \"{}\"", socket.display()));
         assert!(socket.contains("`telemetry.socket`"), "{socket}");
+    }
+
+    #[test]
+    fn a_pattern_conflicts_with_each_interface_that_it_covers() {
+        let of = |text: &str| Claim::Interface(text.to_owned());
+        assert!(of("ppp*").excludes(&of("ppp0")) && of("ppp0").excludes(&of("ppp*")));
+        assert!(of("ppp*").excludes(&of("pp*")) && !of("ppp*").excludes(&of("tun*")));
     }
 
     #[test]
