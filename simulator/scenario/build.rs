@@ -1,8 +1,8 @@
-//! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
-//! builds of the same version can be distinguished.
+//! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends,
+//! without comments and tests. It distinguishes builds of the same version.
 //!
-//! Comments and tests are excluded. If a crate is missing outside the repository, the version
-//! common to all crates is hashed instead.
+//! If a crate is missing outside the repository, the version common to all crates is hashed
+//! instead.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};

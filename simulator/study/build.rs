@@ -1,8 +1,8 @@
 //! Embeds the studies of the repository, and hashes the sources that influence their results.
 //!
-//! `FAIRWIRE_WATCHERS` and `FAIRWIRE_COMPUTED` are hashes of the sources in this crate on which a
-//! result depends, in addition to the engine (`fairwire_scenario::ENGINE`). A stored result is
-//! current only if these hashes are the same. Comments and tests are not hashed.
+//! `FAIRWIRE_WATCHERS` and `FAIRWIRE_COMPUTED` are hashes of sources in this crate, without
+//! comments and tests. A stored result is current only if these hashes and the engine's
+//! (`fairwire_scenario::ENGINE`) are the same.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

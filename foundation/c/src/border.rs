@@ -175,9 +175,8 @@ pub unsafe extern "C" fn fw_set_callback(
     }
 }
 
-/// Enqueues a packet at `now`, in nanoseconds. This may drop the packet or others: `events` lists
-/// the drops and marks. `events` may be null. With neither a list nor a callback, drops are
-/// forgotten.
+/// Enqueues a packet at `now`, in nanoseconds. `events` lists the drops, of this packet or others,
+/// and the marks; it may be null. With neither a list nor a callback, drops are forgotten.
 ///
 /// Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
 /// FW_ERROR_BUSY, FW_ERROR_FAULT; the packet then stays with the caller.
@@ -199,7 +198,7 @@ pub unsafe extern "C" fn fw_enqueue(
     unsafe { call(queue, enqueue) }
 }
 
-/// Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
+/// Enqueues `count` packets, at most FW_BATCH, in order and all at `now`.
 ///
 /// Returns the number of enqueued packets. The first packet that cannot be enqueued, and all
 /// packets after it, stay with the caller. Errors: FW_ERROR_BATCH, and those of fw_enqueue for the
@@ -235,8 +234,8 @@ pub unsafe extern "C" fn fw_enqueue_batch(
 /// Dequeues the next packet at `now` into `*packet`. Call this whenever the link becomes free, even
 /// if no packet waits: some laws must know when the link is idle.
 ///
-/// Returns 1, or 0 if no packet may leave now; fw_ready_at returns when one may. Errors:
-/// FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
+/// Returns 1, or 0 if no packet may leave yet: see fw_ready_at. Errors: FW_ERROR_NULL,
+/// FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dequeue(
     queue: *mut fw_queue,
@@ -322,8 +321,8 @@ pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge,
     unsafe { call(queue, inspect) }
 }
 
-/// Empties the queue without consulting the law. Writes to `packets` all waiting packets, and all
-/// drops that the library kept because a list was full. The queue remains usable.
+/// Empties the queue into `packets` without consulting the law. Also writes the drops that the
+/// library kept because a list was full. The queue remains usable.
 ///
 /// Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
 /// `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -358,8 +357,8 @@ pub unsafe extern "C" fn fw_set_weight(
     unsafe { call(queue, set) }
 }
 
-/// Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. Keep the key
-/// random and secret, so that no sender can aim at another sender's flow.
+/// Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. A random and
+/// secret key prevents a sender from aiming at another's flow.
 ///
 /// Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
 #[unsafe(no_mangle)]

@@ -1,8 +1,8 @@
 //! Every law of fairwire for programs in C: `libfairwire` and `fairwire.h`.
 //!
 //! The functions in [`border`] check their arguments and return a [`code`]; a panic never leaves
-//! them. `docs/how-to/embed-in-c.md` shows how to use the library. A Rust program uses
-//! `fairwire-laws`, and needs this crate only for a discipline written in C: see [`own`].
+//! them. See `docs/how-to/embed-in-c.md`. Rust programs use `fairwire-laws`, except for a
+//! discipline written in C ([`own`]).
 #![allow(non_camel_case_types, reason = "the names of types are those in C")]
 
 pub mod border;

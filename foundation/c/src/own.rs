@@ -10,12 +10,11 @@ use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Si
 /// The receiver of drops and marks from a discipline in C, valid during one call.
 pub struct fw_signals<'a>(&'a mut dyn Signals);
 
-/// A discipline written in C.
+/// A discipline written in C. Only `free` may be null.
 ///
 /// Each packet enters once, and leaves once: by `dequeue`, `drain` or fw_dropped. The discipline
-/// must not change a packet's fields `cookie` and `arrived`.
-///
-/// One thread at a time calls the functions, and `now` never decreases. Only `free` may be null.
+/// must not change the packet's `cookie` and `arrived`. One thread at a time calls the functions,
+/// and `now` never decreases.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_discipline {

@@ -44,8 +44,7 @@ pub(crate) fn with_spec<R>(
 /// Checks the base parameters of each discipline at `site`.
 ///
 /// Skips a discipline that a choice in `uses` names without parameters: the check of that choice
-/// covers the base parameters. Wrong base parameters are accepted if a choice in `uses` corrects
-/// them.
+/// covers the base parameters. Accepts wrong base parameters that a choice in `uses` corrects.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,

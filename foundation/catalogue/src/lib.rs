@@ -20,8 +20,7 @@
 //! # Ok::<(), fairwire_catalogue::BuildError>(())
 //! ```
 //!
-//! The algorithms are in `fairwire-laws`. The conformance suite of `foundation/laws/tests` covers
-//! every discipline. Other crates add theirs with [`register`].
+//! The algorithms are in `fairwire-laws`. Other crates add disciplines with [`register`].
 #![forbid(unsafe_code)]
 
 pub mod choice;

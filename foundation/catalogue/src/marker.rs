@@ -19,11 +19,10 @@ pub type MarkerChoice = Named<Markers>;
 /// The parameters of each marker, under its name, for all its uses.
 pub type MarkerParameters = Tables<Markers>;
 
-/// Adds a marker of another crate to scenarios, gateway files, reference pages and schemas. Call
-/// this before anything else: the list of markers is fixed at its first use.
+/// Adds a marker of another crate. Call this before anything else: the list of markers is fixed at
+/// its first use.
 ///
 /// # Errors
-///
 /// If the name is taken or invalid, or the list of markers was used already.
 pub fn register<S: MarkerSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Markers::registry().register(Entry::<Markers>::of::<S>(about, || Box::new(S::default())))

@@ -76,13 +76,11 @@ impl Entry {
     }
 }
 
-/// Adds a discipline of another crate to scenarios, gateway files, command lines and schemas. If
-/// any scheduler can serve it, adds its combined names.
+/// Adds a discipline of another crate, with its combined names if any scheduler can serve it.
 ///
 /// Call this before anything else: the catalogue is fixed at its first use.
 ///
 /// # Errors
-///
 /// If the name is taken or invalid, or the catalogue was used already.
 pub fn register<S: DisciplineSpec + parameters::Part>(about: About) -> Result<(), NotRegistered> {
     Disciplines::registry()

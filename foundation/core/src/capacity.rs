@@ -103,14 +103,13 @@ pub struct Step {
 /// 4; `mm-link`).
 ///
 /// Each line of such a file is a time in integer milliseconds from the start, at which the link can
-/// deliver [`Trace::BYTES`] bytes at once; a repeated time is another opportunity. The file
-/// repeats: its last time is the time zero of the next repetition. As in mahimahi:
+/// deliver [`Trace::BYTES`] bytes at once. A repeated time is another opportunity. The file's last
+/// time is the time zero of its next repetition. As in mahimahi:
 ///
-/// - An opportunity serves the packet that is at the head of the queue at that instant. A packet
-///   that fits is delivered at once. The remaining bytes of the opportunity serve the next packet
-///   at the same instant.
-/// - A packet that does not fit also takes the next opportunities until it is complete. It is
-///   delivered with its last byte, and the remaining bytes serve the next packet.
+/// - An opportunity serves the packet that is at the head of the queue at that instant, and then
+///   the next packets.
+/// - A packet that does not fit also takes bytes of the next opportunities. It is delivered with
+///   its last byte.
 /// - An opportunity, or the rest of one, is lost if no packet waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -391,9 +390,9 @@ impl Steps {
     }
 }
 
-/// Returns the time at which `work` (bit/s times ns) is sent, if sending begins at `at`. Also
-/// returns the work left after the last integer nanosecond. `spell` returns the rate at a time, and
-/// the time when that rate ends.
+/// Returns the time at which `work` (bit/s times ns) is sent, if sending begins at `at`, and the
+/// work left after the last integer nanosecond. `spell` returns the rate at a time, and the end of
+/// that rate.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);

@@ -53,7 +53,7 @@ pub struct ClassTree {
 const NOWHERE: u32 = u32::MAX;
 
 impl ClassTree {
-    /// The tree of `classes`, each with its number; parents are named by their numbers.
+    /// The tree of `classes`, each with its number. A parent is named by its number, too.
     ///
     /// # Errors
     /// When a number is given twice or is not below [`MAX_CLASSES`], a parent is missing, a class
@@ -151,7 +151,7 @@ impl ClassTree {
 ///
 /// # Errors
 /// If a class is guaranteed less than its children or more than its ceiling, or if the classes
-/// under the root are together guaranteed more than `rate`. The last such class is reported.
+/// under the root are together guaranteed more than `rate`.
 pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpromised> {
     let mut guarantees = vec![0u128; terms.len()];
     let mut total = 0;

@@ -116,16 +116,16 @@ const TIMES: [&str; 5] = ["relative_seconds", "seconds", "time", "timestamp", "s
 
 impl DelayTrace {
     /// Reads irtt's JSON output, or columns: a time in seconds, and the round trip in ms. An
-    /// integer from 10¹⁵ on is a time in nanoseconds. The delays begin at the first time.
+    /// integer from 10^15 on is a time in nanoseconds. The delays begin at the first time.
     ///
     /// A round trip of -1 or 0 is an outage, as is a packet that irtt lost. A first line may name
     /// the columns, and must if there are more than two. Round trips are in the column `rtt`, or
-    /// else in the second. Times are in the column `relative_seconds`, `seconds`, `time`,
+    /// else in the second of two. Times are in the column `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`, or else in the first.
     ///
     /// # Errors
-    /// If a line cannot be read, or a time is out of order or range. If a round trip is out of
-    /// range. If there are fewer than two different times, or nothing ever passes.
+    /// If a line cannot be read, times decrease, a value is out of range, there are too many lines
+    /// or fewer than two different times, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)

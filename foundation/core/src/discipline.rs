@@ -12,19 +12,18 @@ use core::any::Any;
 /// Decides which packets wait, which are refused, and which is sent next.
 ///
 /// An implementation never reads a clock, never uses a shared random generator, does no I/O, and
-/// allocates nothing after construction. `now` never decreases. No packet makes it panic, whatever
-/// its fields are.
+/// allocates nothing after construction. `now` never decreases. No packet makes it panic.
 ///
 /// Conservation: every packet offered leaves exactly once, by [`dequeue`](Discipline::dequeue), by
 /// [`Signals::dropped`] or by [`drain`](Discipline::drain).
 ///
-/// All requests that are not about packets are in [`Control`].
+/// Requests that are not about packets are in [`Control`].
 pub trait Discipline: Control + Any + Send {
     /// Queues, marks or drops an arrival.
     ///
     /// If `room` is [`Room::Full`], the backlog may not grow: the packet replaces queued packets,
-    /// by the same rule as in a full buffer, or is dropped. A packet longer than the entire backlog
-    /// is always dropped. A discipline that contains others passes `room` on.
+    /// by the same rule as in a full buffer, or is dropped. A discipline that contains others
+    /// passes `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
     /// Offers a packet for which the enclosing disciplines have room.
@@ -47,8 +46,8 @@ pub trait Discipline: Control + Any + Send {
     /// hot path.
     fn inspect(&self, probe: &mut dyn Probe);
 
-    /// Passes all queued packets to `take`, for use in another discipline. No packet is dropped or
-    /// marked, and no signal is given. Off the hot path, but without allocation.
+    /// Passes all queued packets to `take`, without any signal. Off the hot path, but without
+    /// allocation.
     ///
     /// Packets of one queue keep their order; queues of one buffer are merged by arrival. The
     /// discipline is empty afterwards and remains usable.
@@ -64,7 +63,7 @@ pub trait Discipline: Control + Any + Send {
 /// ```
 /// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
 ///
-/// /// Refuses packets of more than 1500 bytes before they reach the discipline inside.
+/// Refuses packets of more than 1500 bytes before they reach the discipline inside.
 /// struct Short<D>(D);
 ///
 /// impl<D: Discipline> Discipline for Short<D> {
@@ -106,8 +105,8 @@ pub trait Control {
     /// states otherwise, and without allocation unless several inner disciplines know the class. By
     /// default, if one inner discipline refuses, the others restore their previous weights.
     ///
-    /// Queued packets stay. A queue whose weight is stored with its head packet uses the new weight
-    /// from its next packet on.
+    /// A queue whose weight is stored with its head packet uses the new weight from its next packet
+    /// on.
     ///
     /// # Errors
     /// When the discipline has no weights, the class has no weight, or the given weight is out of
@@ -140,25 +139,25 @@ pub trait Control {
         target
     }
 
-    /// Takes over the parameters of `fresh`, which was just built and has had no packet, and
-    /// returns true. Learnt state stays, as does the backlog, even above a smaller limit. Equal
-    /// parameters change nothing. Memory is allocated only if the limit grows.
+    /// Takes over the parameters of `fresh`, which was just built, and returns true. Learnt state
+    /// stays, as does the backlog, even above a smaller limit. Equal parameters change nothing.
+    /// Memory is allocated only if the limit grows.
     ///
     /// Returns false if `fresh` is of another type, or its parameters would change the size of a
-    /// table or the unit of the state. Some parameters may have been taken over by then, so the
-    /// caller installs `fresh` and transfers the packets. The default returns false.
+    /// table or the unit of the state. Some parameters may have changed by then, so the caller
+    /// installs `fresh` and transfers the packets. The default returns false.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let _ = (fresh, now);
         false
     }
 
     /// Puts `class` below the class `parent`, with the terms that `class` has in `fresh`. `fresh`
-    /// was just built without packets, and may lack other classes.
+    /// was just built, and may lack other classes.
     ///
     /// The class keeps its savings, debts and backlog. O(1) in the number of classes; memory may be
-    /// allocated for the class.
+    /// allocated.
     ///
-    /// Returns false if that is impossible; then at most the parameters of the class's queue have
+    /// Returns false if that is impossible. Then at most the parameters of the class's queue have
     /// changed. The default returns false.
     fn retune_class(
         &mut self,
@@ -172,9 +171,10 @@ pub trait Control {
     }
 
     /// Replaces `before`, which used the same link until `now`. Classes keep their savings and
-    /// debts, and their queues if [`retune`](Control::retune) is possible.
+    /// debts, and their queues if [`retune`](Control::retune) is possible. All other packets go to
+    /// `take`.
     ///
-    /// All other packets go to `take`, and `before` becomes empty. By default, no queue is kept.
+    /// By default, nothing is kept.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,

@@ -49,8 +49,7 @@ pub trait Dropper: Any + Send {
     /// Records that `packet` has entered (`inside` is true) or left the queue `flow`. `buffer`
     /// already reflects the change. Accounts that must balance, such as tokens, are kept here.
     ///
-    /// After the last packet left, the queue's backlog is zero, and `flow` may soon name another
-    /// flow.
+    /// After the last packet left, `flow` may soon name another flow.
     ///
     /// Use `flow`, not the packet's flow: if queues are taken over, the packet's flow may already
     /// have another queue.
@@ -110,9 +109,7 @@ pub enum Victim {
 }
 
 /// A combination: the first dropper judges arrivals and departures, and the second chooses the
-/// packet that makes room. Both track every packet that enters or leaves a queue.
-///
-/// CoDel with push-out from the longest queue is `(codel, longest_queue)`.
+/// packet that makes room. CoDel with push-out from the longest queue is `(codel, longest_queue)`.
 impl<A: Dropper, O: Dropper> Dropper for (A, O) {
     fn needs(&self) -> Needs {
         self.0.needs() | self.1.needs()

@@ -8,8 +8,8 @@ use core::fmt;
 /// A salted 64-bit hash of a flow's key (5-tuple, source host or subscriber: the classifier's
 /// choice).
 ///
-/// To a discipline, two flows with the same hash are one flow. The salt is secret in the gateway,
-/// and derived from the seed in the simulator.
+/// Disciplines treat flows with the same hash as one. The salt is secret in the gateway, and
+/// derived from the seed in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct FlowHash(pub u64);
@@ -58,18 +58,17 @@ struct Group {
 
 const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 
-/// Finds a flow's place: its index in an array that the caller keeps. Allocates once, at
+/// Finds a flow's place: its index in an array that the caller keeps. Memory is allocated at
 /// construction.
 ///
 /// The index uses open addressing with linear probing, by groups of eight slots. At most half of
-/// all slots are in use, and a removal shifts entries back. A slot has a place of 24 bits, and a
-/// tag of eight bits of the flow's hash. So a probe of another flow's slot seldom reads the array.
+/// all slots are in use, and a removal shifts entries back. A slot holds a place of 24 bits and a
+/// tag of eight hash bits. All tags of a group are compared at once, so a lookup seldom reads
+/// another flow's entry.
 ///
-/// The eight tags of a group are compared at once. If the group of a flow is full, the flow is in a
-/// later group. With half of all slots in use, one group in fifty overflows.
-///
-/// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
-/// are small integers. Only the classifier's secret salt protects against chosen hashes.
+/// If a flow's group is full, the flow is in a later group. The group comes from the high bits of a
+/// multiplicative mix, so groups fill evenly even if hashes are small integers. Only the
+/// classifier's secret salt protects against chosen hashes.
 #[derive(Debug)]
 pub struct FlowIndex {
     groups: Box<[Group]>,
@@ -249,10 +248,8 @@ fn short(place: usize) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// A table of fixed capacity, from flow to value. All operations are O(1). Memory is allocated at
-/// construction.
-///
-/// Entries are a dense array, so finding a random entry needs one random number.
+/// A table of fixed capacity, from flow to value, with O(1) operations. Memory is allocated at
+/// construction. Entries are a dense array, so finding a random entry needs one random number.
 ///
 /// ```
 /// use fairwire_core::FlowTable;

@@ -18,8 +18,7 @@ pub trait Marker: Any + Send {
     /// profiles ignore requests.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
-    /// Receives a request from an edge that sends occasional reports, rather than a request in each
-    /// packet.
+    /// Receives a request from an edge that sends occasional reports.
     ///
     /// Until `until`, the report counts as one `request` in each interval of the marker. Afterwards
     /// the target moves back to the contract, by one request's step in each interval.

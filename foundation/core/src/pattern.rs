@@ -67,16 +67,15 @@ impl Pattern {
     }
 
     /// The pattern of a trace of two columns: a time in seconds, and the rate in Mbit/s until the
-    /// next line's time. A rate of 0 means that the link is down. The first time is the start,
-    /// whatever its value. At the last line's time the trace begins again; the last rate is
-    /// ignored.
+    /// next line's time. A rate of 0 means that the link is down. The first time is the start. At
+    /// the last line's time the trace begins again; the last rate is ignored.
     ///
     /// Blanks, tabs or a comma separate the columns. Lines that begin with `#` are comments; the
     /// first other line may name the columns.
     ///
     /// # Errors
-    /// If a line is not a time and a rate, a time is earlier than on the line above, or nothing is
-    /// ever sent.
+    /// If a line is not a time and a rate, times decrease, the trace is too long or has only one
+    /// time, or nothing is ever sent.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut rows: Vec<(u64, Option<Rate>)> = Vec::new();
         let head = usize::from(lines(text).next().is_some_and(|(_, line)| is_head(line)));
@@ -156,8 +155,8 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// The time from the start until `work` bit-nanoseconds are sent. `work` is above zero. Also
-    /// returns the work that remains after the last integer nanosecond.
+    /// The time from the start until `work` bit-nanoseconds are sent, and the work that remains
+    /// after the last integer nanosecond. `work` is above zero.
     ///
     /// This must not loop: a packet may take many periods, and a period may have a million parts.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {

@@ -2,8 +2,8 @@
 //!
 //! The generator is xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number
 //! generators", 2018), seeded through SplitMix64 as its authors advise. The code is our own,
-//! because a library may change its stream between minor versions. Then every recorded result would
-//! change.
+//! because a library may change its stream between minor versions, which would change every
+//! recorded result.
 
 use core::fmt::{self, Write};
 

@@ -1,7 +1,7 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
-//! The transmitter polls the discipline after each packet, even without backlog. On a link of
-//! delivery opportunities, packets leave only at an opportunity. Service is not preemptive.
+//! The transmitter polls the discipline after each packet, even without backlog. Service is not
+//! preemptive.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -119,10 +119,8 @@ impl Server {
     }
 
     /// Installs another discipline and transmitter at `now`, and returns the old discipline with
-    /// its backlog.
-    ///
-    /// The new transmitter is free after the current packet, which ends as scheduled. The server
-    /// then polls, at once if the link is idle.
+    /// its backlog. The current packet ends as scheduled. Then, or at once if the link is idle, the
+    /// new transmitter is free and the server polls.
     pub fn replace(
         &mut self,
         discipline: Box<dyn Discipline>,
@@ -169,9 +167,8 @@ impl Server {
     }
 
     /// Makes the discipline equal to `fresh` from `now` on. Returns `None` if the discipline can
-    /// [take over](Server::retune) the parameters. Otherwise installs `fresh`, and offers it the
-    /// waiting packets as new arrivals, in order of arrival. Then returns the previous discipline,
-    /// which is empty.
+    /// [take over](Server::retune) the parameters. Otherwise installs `fresh`, offers it the
+    /// waiting packets in order of arrival, and returns the empty previous discipline.
     pub fn change(
         &mut self,
         fresh: Box<dyn Discipline>,

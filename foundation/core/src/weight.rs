@@ -97,11 +97,11 @@ impl SetWeightError {
     }
 }
 
-/// Sets a class's weight in each of two parts that knows the class. If a part refuses the weight,
+/// Sets a class's weight in those of two parts that know the class. If a part refuses the weight,
 /// neither changes. Each part is a function that sets a weight and returns the previous one.
 ///
 /// # Errors
-/// When neither part knows the class, or one of them refuses the weight.
+/// When neither part knows the class, or one refuses the weight.
 pub fn set_weight_in_both(
     weight: Weight,
     mut first: impl FnMut(Weight) -> Result<Weight, SetWeightError>,

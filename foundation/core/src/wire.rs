@@ -21,8 +21,8 @@ pub enum Loss {
 /// begins good. The model first decides whether a packet is lost, and then whether the state
 /// changes.
 ///
-/// On average the wire is bad for `1 / to_good` packets at a time. It is bad for `to_bad / (to_bad
-/// + to_good)` of all packets.
+/// On average the wire is bad for `1 / to_good` packets at a time, and for `to_bad / (to_bad +
+/// to_good)` of all packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// The probability, per packet, of becoming bad.
@@ -366,9 +366,9 @@ mod tests {
         let lost = lost(lossy(model), 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // The mean is 400,000 x 0.01 / 0.26 = 15,385 losses. The state has a correlation of 0.74 =
-        // 1 - 0.01 - 0.25 from packet to packet. This correlation multiplies the variance of
-        // independent losses by 1.74 / 0.26. The bound is 4 standard deviations of 315.
+        // The mean is 400,000 x 0.01 / 0.26 = 15,385 losses. The state's correlation from packet to
+        // packet, 1 - 0.01 - 0.25 = 0.74, multiplies the variance of independent losses by 1.74 /
+        // 0.26. The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // The bound is 4 standard deviations of the mean of 3800 bursts: 4 x 3.5 / sqrt(3800) =
         // 0.23.

@@ -1,7 +1,7 @@
 //! Deserializes TOML with serde, and reports each mistake with its type and location.
 //!
-//! The toml crate's deserializer passes three types of map to every struct. The code that reads a
-//! struct is then compiled three times. The deserializer also reports mistakes as sentences. Here
+//! The toml crate's deserializer passes three types of map to every struct, so the code that reads
+//! a struct is compiled three times. The deserializer also reports mistakes as sentences. Here
 //! there is one type of map, and mistakes are data.
 
 use crate::error::Problem;

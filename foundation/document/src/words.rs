@@ -17,10 +17,9 @@ pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }
 
-/// Is `c` safe in text for terminals and SVG? Control characters steer a terminal, and many are
-/// invalid in XML. Two other characters are also invalid in XML (XML 1.0, section 2.2). Characters
-/// that change the writing direction (Unicode Annex 9, table 4) or end a line would misrepresent
-/// the text.
+/// Is `c` safe in text for terminals and SVG? Control characters steer a terminal. XML forbids many
+/// of them, and two other characters (XML 1.0, section 2.2). Characters that change the writing
+/// direction (Unicode Annex 9, table 4) or end a line would misrepresent the text.
 pub fn is_printable(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -5,9 +5,9 @@ use fairwire_core::{Duration, Jitter, Rng};
 
 /// Jitter with a normal distribution; a negative value counts as zero.
 ///
-/// With a correlation ρ, each normal value is ρ times its predecessor plus √(1 - ρ²) times a fresh
-/// value. So mean and deviation are as given for any ρ, and packets k apart have the correlation
-/// ρᵏ.
+/// With a correlation rho, each normal value is rho times its predecessor plus sqrt(1 - rho^2)
+/// times a fresh value. So rho changes neither mean nor deviation, and packets k apart have the
+/// correlation rho^k.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     mean: Duration,

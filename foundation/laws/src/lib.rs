@@ -1,8 +1,7 @@
 //! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions.
 //!
-//! A discipline's parameters are *given*, then *checked*; then it is *built*. A `Spec` holds the
-//! given parameters. Checking it at a [`Site`] gives a `Config` or a [`BadParameter`]. A `Config`
-//! builds the discipline. There are no setters.
+//! A `Spec` holds a discipline's parameters as given. Checking it at a [`Site`] gives a
+//! [`BadParameter`] or a `Config`, which builds the discipline.
 //!
 //! ```
 //! use fairwire_core::units::Amount;
@@ -22,10 +21,10 @@
 //! # Ok::<(), fairwire_laws::BadParameter>(())
 //! ```
 //!
-//! The crate needs an allocator and no operating system. It reads no clock and does no I/O. Nothing
-//! here allocates after construction. With the feature `serde`, parameters can be read from any
-//! format and have a schema. With the feature `text`, the module `named` finds a discipline by name
-//! and reads its parameters from TOML.
+//! The crate needs an allocator but no operating system. It reads no clock, does no I/O, and
+//! allocates only at construction. With the feature `serde`, parameters can be read from any format
+//! and have a schema. With the feature `text`, the module `named` finds a discipline by name and
+//! reads its parameters from TOML.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

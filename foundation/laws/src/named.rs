@@ -92,8 +92,8 @@ impl Display for NamedError {
     }
 }
 
-/// Reads the discipline `name` with the parameters in `text`, which is TOML. The name may join a
-/// scheduler and a dropper, such as `drr+faba`. Empty text gives the defaults.
+/// Reads the discipline `name`, such as `faba` or `drr+faba` (scheduler and dropper), with the
+/// parameters in `text`, which is TOML. Empty text gives the defaults.
 ///
 /// # Errors
 /// If no discipline has the name, the text cannot be read, or the text names a second scheduler.

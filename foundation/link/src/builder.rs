@@ -223,8 +223,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
 
     /// Takes delays from the text of a file with round-trip times: the JSON of irtt, or columns of
     /// seconds and ms. A packet's delay is [half](DelayTrace::parse) of a round trip; -1 means an
-    /// outage, in which packets are lost. Order is preserved. A buffer in `bdp` uses the delay
-    /// given to the link.
+    /// outage, which loses packets. Order is preserved. A buffer in `bdp` uses the delay given to
+    /// the link.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);

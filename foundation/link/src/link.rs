@@ -17,13 +17,12 @@ use std::time::Duration;
 /// A link in one direction, with payloads of type `T` and times of type `I`.
 ///
 /// A [sent](Link::send) packet enters the queue, is transmitted at the link's rate, and arrives a
-/// delay later, when [`receive`](Link::receive) returns it. Each call does all due work, at the
-/// exact times. So the frequency of calls does not affect the results.
+/// delay later. [`receive`](Link::receive) then returns it. Each call does all due work, at the
+/// exact times, so the frequency of calls does not affect the results.
 ///
 /// # Time
-/// Time is an argument. A time before the latest given counts as the latest, and
-/// [`LinkReport::backward_calls`] counts such calls. Work due at an instant is done before a packet
-/// is sent at this instant.
+/// A time before the latest given counts as the latest, and [`LinkReport::backward_calls`] counts
+/// such calls. Work due at an instant is done before a packet is sent at this instant.
 ///
 /// # Memory
 /// The buffer bounds the queue. Rate and delay bound the packets on the wire, if the caller
@@ -118,10 +117,9 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Sends a packet of `flow` into the link at `now`. On the link, the packet has `bytes` bytes,
-    /// including headers, whatever its payload.
-    ///
-    /// The caller assigns flow numbers freely; the queue shares between flows.
+    /// Sends a packet of `flow` into the link at `now`. Its size on the link is `bytes`, including
+    /// headers, whatever its payload. The queue shares between flows, which the caller numbers
+    /// freely.
     ///
     /// # Errors
     /// If `bytes` is zero or exceeds the link's [`mtu`](LinkBuilder::mtu). The payload is returned,
@@ -163,8 +161,7 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the rate from `now` on, and cancels later [`steps`](LinkBuilder::steps). A packet being
-    /// transmitted ends as scheduled. Disciplines and buffers keep the link's first rate. The
-    /// report records each change.
+    /// transmitted ends as scheduled. Disciplines and buffers keep the link's first rate.
     ///
     /// # Errors
     /// If `rate` is not a rate above zero, or the link follows a trace or a pattern.
@@ -254,9 +251,9 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, mark, sent, arrived })
     }
 
-    /// The time for the next [`receive`](Link::receive) if nothing is sent before. No packet
-    /// arrives earlier; the next may arrive later. `None` if the link is empty, or nothing arrives
-    /// at a time that `I` can express. The time may be in the past.
+    /// The time for the next [`receive`](Link::receive) if nothing is sent before; possibly in the
+    /// past. No packet arrives earlier, but the next may arrive later. `None` if the link is empty,
+    /// or nothing arrives at a time that `I` can express.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // A queued packet arrives no earlier than the shortest delay after its departure.

@@ -22,7 +22,7 @@ pub struct Pieces<T> {
 }
 
 /// Cuts a message of `bytes` into pieces of at most `mtu` bytes, each with a header of `header`
-/// bytes. The caller gives each message a number that is new to its [`Joiner`].
+/// bytes. The number `message` must be new to the [`Joiner`].
 ///
 /// ```
 /// use fairwire_link::{Ecn, Joiner, Link, Piece, cut};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 /// A type of time for a [`Link`](crate::Link). No clock is read.
 ///
-/// - [`Duration`], the time since the start of the test, suits stacks that keep a clock: for
-///   smoltcp, `Duration::from_micros(instant.total_micros() as u64)`. Deadlines are then rounded up
-///   to microseconds.
+/// - [`Duration`] is the time since the start of the test; for smoltcp,
+///   `Duration::from_micros(instant.total_micros() as u64)`. Round deadlines up to smoltcp's
+///   microseconds.
 /// - [`Instant`] is the type of quinn-proto. Time zero is the first instant given, or
 ///   [`starts_at`](crate::LinkBuilder::starts_at).
 /// - [`Time`] is the time of `fairwire-core`; the feature `tokio` adds `tokio::time::Instant`.

@@ -7,9 +7,9 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Makes the allocator take each piece of at least 128 KiB separately from the kernel, and return
-/// the piece when it is freed. By default, glibc stops this once such a piece has been freed, and
-/// then keeps freed large pieces that lie between small ones.
+/// Makes the allocator map each piece of at least 128 KiB separately, and unmap the piece when it
+/// is freed. By default, glibc raises this limit when such a piece is freed. It then keeps freed
+/// large pieces that lie between small ones.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call changes a setting of the allocator, under the allocator's lock.

@@ -222,8 +222,8 @@ pub enum LinkKind {
     /// An IP header, as on a TUN device.
     Ip,
     /// An Ethernet header in the gateway's router mode. The outside's address is the destination of
-    /// an upload and the source of a download. The last 10 bits of this address are the number of
-    /// bytes that a tunnel adds to the packet.
+    /// an upload and the source of a download. The address's last 10 bits are the number of bytes
+    /// that a tunnel adds.
     Routed,
 }
 

@@ -6,12 +6,12 @@ use std::io;
 /// The lowest real-time priority (sched(7)).
 const LOWEST: i32 = 1;
 
-/// Runs this thread, and the threads that it starts from now on, before ordinary threads: policy
-/// `SCHED_RR` with the lowest priority (sched(7)).
+/// Runs this thread, and the threads that it starts later, before ordinary threads: `SCHED_RR` with
+/// the lowest priority (sched(7)).
 ///
 /// # Errors
-/// If the process has neither CAP_SYS_NICE nor a limit `RLIMIT_RTPRIO` above 0 (getrlimit(2)); or
-/// if `threads` busy threads would leave no processor to other programs.
+/// If the process has neither CAP_SYS_NICE nor an `RLIMIT_RTPRIO` above 0 (getrlimit(2)); or if
+/// `threads` busy threads would leave no processor to other programs.
 pub fn raise(threads: usize) -> io::Result<()> {
     let processors = std::thread::available_parallelism()?.get();
     if processors <= threads {

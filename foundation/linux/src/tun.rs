@@ -1,10 +1,9 @@
 //! A port that creates an interface: a TUN or TAP device (the kernel's
 //! `Documentation/networking/tuntap.rst`), with one packet per system call.
 //!
-//! A TUN device carries bare IP packets. Two TUN devices form the wire of a routed gateway: the
-//! operator routes the traffic to be shaped into one, and the kernel routes it on from the other.
-//!
-//! A TAP device carries Ethernet frames; the gateway's router mode has two.
+//! A TUN device carries bare IP packets. Two form the wire of a routed gateway: the operator routes
+//! traffic into one, and the kernel routes it on from the other. A TAP device carries Ethernet
+//! frames; the gateway's router mode has two.
 //!
 //! A device is slower than [a packet socket](super::af_packet), except for TCP, whose super-packets
 //! pass unsplit. It needs no second interface and works on an end host.

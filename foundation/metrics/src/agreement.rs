@@ -1,8 +1,8 @@
 //! Compares a measure between two stages.
 //!
 //! Stages do not share senders, so their runs are not paired. The confidence interval of a
-//! difference is Welch's, with Satterthwaite's degrees of freedom. Source: Law, *Simulation
-//! Modeling and Analysis*, 5th edition, 2015, section 10.2.2.
+//! difference is Welch's, with Satterthwaite's degrees of freedom: Law, *Simulation Modeling and
+//! Analysis*, 5th edition, 2015, section 10.2.2.
 
 use crate::interval::estimate;
 use crate::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -83,9 +83,9 @@ impl Distance {
 
 /// For each discipline, compares the runs on every other stage with those on the stage `against`.
 ///
-/// Compares measures that a tolerance names and both stages have. If several tolerances match a
-/// measure, the last counts. The measures are those of a summary, and the [further
-/// measures](crate::summary::is_further) that `further` names.
+/// Compares measures of a summary, and the [further measures](crate::summary::is_further) in
+/// `further`, if a tolerance names them and both stages have them. The last of several matching
+/// tolerances counts.
 pub fn agreement(
     runs: &[RunRecord],
     against: &str,

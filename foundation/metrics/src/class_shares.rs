@@ -9,8 +9,8 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` has each class's own offer. This function adds the offers of the class's members.
-/// Capacity and offers are in bit/s. O(n log n).
+/// `offered` has each class's offer without its members' offers. Capacity and offers are in bit/s.
+/// O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
     let mut members = vec![Vec::new(); classes.len()];

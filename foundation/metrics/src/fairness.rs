@@ -10,14 +10,10 @@ use std::iter::repeat_n;
 
 /// Compares the flows' throughput with the max-min shares of a link of `capacity_bps` bit/s.
 ///
-/// A flow's demand is the rate that it offers or requests; a flow with unlimited data has an
-/// unbounded demand. `group_share` is a group's throughput over the sum of its members' shares.
-/// Table 1 of FABA (Kamra et al. 2004) prints `group_share` for nine TCP flows, as Σ throughput /
-/// 9 Mbit/s.
-///
-/// `jain` is Jain's index of the flows' ratios of throughput to share. A share never exceeds the
-/// demand, so a flow with a small demand does not count as starved. A flow or group that offers
-/// nothing has the ratio 1. `jain_throughput` is Jain's index of the throughputs.
+/// A flow's demand is the rate that it offers or requests; unlimited data is an unbounded demand. A
+/// share never exceeds the demand, so a flow with a small demand does not count as starved. A flow
+/// or group that offers nothing has the ratio 1. Table 1 of FABA (Kamra et al. 2004) prints
+/// `group_share` for nine TCP flows, as the sum of their throughputs / 9 Mbit/s.
 ///
 /// # Panics
 /// If the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -39,7 +35,7 @@ pub struct Route<'a> {
 
 /// Like [`assess`], for a network. Writes each flow's max-min share into `fair_bps`. `routes` has
 /// the flows' routes in order; `capacities_bps` has the rates of the shared links. The shares
-/// ignore the acknowledgements on a link.
+/// ignore acknowledgements.
 ///
 /// # Panics
 /// As [`assess`], and if the numbers of routes and flows differ, or a route has an unknown link.

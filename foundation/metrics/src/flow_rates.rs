@@ -88,8 +88,8 @@ impl FlowRates {
 
     /// Ascending rates in bit/s, each with the fraction of rates that are at least as high.
     ///
-    /// Long lists are thinned for logarithmic axes. The next rank kept after rank r, from the
-    /// fastest, is r + max(r / 16, 1).
+    /// Long lists are thinned for logarithmic axes: after rank r, from the fastest, the next is r +
+    /// max(r / 16, 1).
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

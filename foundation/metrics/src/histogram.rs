@@ -15,8 +15,8 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
-/// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. An HdrHistogram of two
-/// digits has the same buckets, but is slower.
+/// Takes 1 kB per doubling up to the longest wait, at most 60 kB. An HdrHistogram of two digits has
+/// the same buckets, but is slower.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts by bucket, up to the doubling of the longest wait.

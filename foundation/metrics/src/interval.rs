@@ -23,7 +23,7 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
 /// The mean difference, first minus second, of pairs of runs with the same seed, and its 95 %
 /// interval; `None` without runs.
 ///
-/// "A is better than B" holds at the 95 % level if the entire interval is on one side of zero.
+/// "A is better than B" holds at the 95 % level if the interval excludes zero.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
     estimate(&differences)

@@ -1,8 +1,7 @@
 //! Flows that start and stop: their fair shares, and the time until they reach new shares.
 //!
-//! The starts and stops divide the measured time into intervals. Each interval has a max-min
-//! allocation among the flows that are on. A flow's fair share is the mean of its allocations while
-//! it is on.
+//! Starts and stops divide the measured time into intervals, each with a max-min allocation among
+//! the flows that are on. A flow's fair share is the mean of its allocations while it is on.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};

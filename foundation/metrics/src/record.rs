@@ -169,9 +169,9 @@ pub struct FlowRecord {
     /// receiver); drawn if the scenario has a range. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
-    /// The round-trip time in an empty network, seconds: a data packet's propagation and
-    /// transmission over all links, and an acknowledgement's over the links back. Absent for a
-    /// source without acknowledgements, if a link's rate changes, and outside the simulator.
+    /// The round-trip time of a data packet and its acknowledgement in an empty network, seconds:
+    /// propagation and transmission over all links. Absent for a source without acknowledgements,
+    /// if a link's rate changes, and outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
     /// The max-min fair share of the throughput, bit/s, including headers. Absent for a flow that
@@ -292,10 +292,10 @@ pub struct CompletedRecord {
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// The duration divided by the minimum duration of an isolated transfer. In isolation, the
-    /// first segment crosses all links, and the others follow at the slowest link's rate. Handshake
-    /// and window growth count as slowdown. Absent for a page, for a protocol of another crate, and
-    /// if a link's rate changes.
+    /// The duration divided by the minimum duration of an isolated transfer, in which the first
+    /// segment crosses all links and the others follow at the slowest link's rate. Handshake and
+    /// window growth count as slowdown. Absent for a page, for a protocol of another crate, and if
+    /// a link's rate changes.
     pub slowdown: Option<f64>,
 }
 
@@ -435,9 +435,8 @@ pub struct ChangeRecord {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stops: Vec<String>,
     /// Seconds until every flow whose max-min share rose had reached 90 % of its new share. The
-    /// rate is measured over a tenth of a second, or over the duration of twenty packets of 1500 B
-    /// if that is longer. Absent if a flow did not reach 90 % before the next change, or if no
-    /// share rose.
+    /// rate is measured over a tenth of a second, or twenty packets of 1500 B if those take longer.
+    /// Absent if a flow did not reach 90 % before the next change, or if no share rose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached_s: Option<f64>,
 }

@@ -201,8 +201,8 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
 }
 
 /// The measures that a summary has only if a scenario names them. The first is the payload of all
-/// receivers, bit/s. The others describe the first link: the 95th percentile of the wait, the
-/// fractions of arrivals dropped and marked, and the fraction of sent packets lost on its wire.
+/// receivers, bit/s. The others are of the first link: the 95th percentile of the wait, the
+/// fractions of arrivals dropped and marked, and of sent packets lost on the wire.
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 

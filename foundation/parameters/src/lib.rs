@@ -1,7 +1,7 @@
 //! Parameters that are read, checked and documented from one declaration.
 //!
 //! The declaration is a struct of optional fields. The first paragraph above a field describes it;
-//! more paragraphs are notes. `#[parameter(…)]` has these terms:
+//! more paragraphs are notes. `#[parameter(...)]` has these terms:
 //!
 //! - `default = value`; or `unset = "description of the default"` if the default depends on other
 //!   values; or `required`;
@@ -11,11 +11,11 @@
 //! - `is`: the parameter's [`Role`], for callers that do not know the struct.
 //!
 //! `#[parameter(flatten)]` adds the parameters of another such struct. A struct that is only
-//! flattened is declared with `#[parameters(group)]`. The constant `NAME`, or `#[parameters(name =
-//! "…")]`, names the owner.
+//! flattened has `#[parameters(group)]`. The constant `NAME`, or `#[parameters(name = "...")]`,
+//! names the owner.
 //!
 //! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. Words are the
-//! variants of an enum under `#[word]`, written in kebab case. One variant is the `#[default]`.
+//! variants of an enum under `#[word]`, in kebab case. One variant is the `#[default]`.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -44,8 +44,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With `#[parameters(public)]`, the struct of checked values is `pub` instead of `pub(crate)`. It
-//! can be copied, and its `Default` has every parameter's default.
+//! With `#[parameters(public)]`, the struct of checked values is `pub` instead of `pub(crate)`, can
+//! be copied, and implements `Default`.
 //!
 //! The declaration generates a serde reader that locates errors, a writer that omits missing
 //! values, the JSON schema, and the [`Field`]s. Components that are chosen by name, such as

@@ -11,7 +11,7 @@ static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 /// [`AGENT_COMMAND`].
 ///
 /// A process whose executable is not our program, such as a language's interpreter, must call this
-/// function before any helper starts. The started program must also call this function, and then
+/// before any helper starts. The started program must also call this, and then
 /// [`agent::main`](crate::agent::main). A second call has no effect.
 pub fn start_as(program: PathBuf, before: Vec<String>) {
     let _ = HOW.set((program, before));

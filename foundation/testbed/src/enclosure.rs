@@ -1,17 +1,17 @@
-//! Runs a command in a separate network namespace, which is connected to the outside only through a
-//! TUN device of this process.
+//! Runs a command in a network namespace that is connected to the outside only through a TUN device
+//! of this process.
 //!
 //! ```text
 //!   network namespace of the command      this process            outside
 //!   fairwire-lab0  100.64.0.2  ◄──── inside ◄─────► outside ────►  100.64.0.1
 //! ```
 //!
-//! The outside is this machine if the process may create a device in its own network namespace. The
-//! kernel then routes, and masquerades forwarded packets with this machine's address. Otherwise,
-//! the outside is a [relay](super::relay), which needs only a user's rights.
+//! The outside is this machine if the process may create a device in its network namespace. The
+//! kernel then routes and masquerades. Otherwise, the outside is a [relay](super::relay), which
+//! needs only a user's rights.
 //!
-//! The command's process namespace, network, devices, packet filter rules and mounts all end with
-//! this process, even if it is killed.
+//! The command's processes, network, devices, packet filter rules and mounts end with this process,
+//! even if it is killed.
 
 use super::again;
 use super::error::{During, Trouble};

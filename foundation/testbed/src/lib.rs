@@ -1,8 +1,8 @@
 //! Networks of network namespaces, for tests on real interfaces.
 //!
-//! [Hosts](host) are unnamed namespaces. Any number of networks can exist at once, and none remains
-//! afterwards: a namespace lives as long as its processes and sockets. Helper processes [die with
-//! their parent](namespace::die_with_parent).
+//! [Hosts](host) are unnamed namespaces, which end with their processes and sockets. So any number
+//! of networks can exist at once, and none remains afterwards. Helper processes [die with their
+//! parent](namespace::die_with_parent).
 
 pub mod again;
 pub mod agent;

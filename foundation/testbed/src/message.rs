@@ -1,6 +1,6 @@
-//! The messages between a test bed's processes. Each instruction to a child process is a line of
-//! JSON, and so is each answer to the parent. The [process that builds a network](crate::processes)
-//! sends each report as a datagram with descriptors attached.
+//! The messages between a test bed's processes. Instructions to a child process and its answers are
+//! lines of JSON. The [process that builds a network](crate::processes) sends each report as a
+//! datagram with descriptors attached.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -125,8 +125,8 @@ pub(crate) enum Answer {
 pub enum BuilderMessage {
     /// The namespaces are connected. If [the parent forwards](AtGateway::Maker), the gateway's two
     /// packet sockets are attached, from left to right. If [the kernel
-    /// forwards](AtGateway::Kernel), three descriptors are attached: packet sockets for frames from
-    /// the source and for frames that left for the sink, and a netlink socket at the gateway.
+    /// forwards](AtGateway::Kernel), two packet sockets are attached, for frames from the source
+    /// and frames that left for the sink, and then a netlink socket at the gateway.
     Wired,
     /// All TCP connections are established.
     Connected,

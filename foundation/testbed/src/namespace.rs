@@ -67,11 +67,11 @@ pub(crate) fn gain_rights() -> Result<(), Trouble> {
 }
 
 /// Puts this thread's later children into a process namespace, and this thread into a mount
-/// namespace. When the first child ends, the kernel kills all other
-/// descendants. The mounts disappear with the last process.
+/// namespace. When the first child ends, the kernel kills all other descendants. The mounts
+/// disappear with the last process. After this call, this thread cannot start other threads.
 ///
 /// If the kernel refuses, first creates a user namespace. The process must then have only one
-/// thread. Afterwards, this thread cannot start other threads.
+/// thread.
 pub fn part_processes() -> Result<(), Trouble> {
     let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
     if let Err(plain) = unshare(flags) {

@@ -1,8 +1,8 @@
 //! A process namespace: all processes that a run starts end with the run, even if the run is
 //! killed.
 //!
-//! The program starts itself again as the first process of the namespace. When the original process
-//! ends, the kernel kills the first process, and then all others of the namespace.
+//! The program starts itself again as the namespace's first process. When the original process
+//! ends, the kernel kills the first process, and then all others.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};

@@ -5,11 +5,11 @@ use crate::trace::TraceHash;
 use fairwire_core::{Backlog, Cause, Discipline, Ecn, Packet, Room, Signals, Time};
 use std::collections::HashMap;
 
-/// A discipline under test, together with a model of its contents.
+/// A discipline under test, with a model of its contents.
 ///
 /// After each operation, the driver checks:
 ///
-/// - Every packet is in the discipline, sent, or dropped, and only one of these.
+/// - Every packet is either in the discipline, sent, or dropped.
 /// - Packets and bytes of the backlog agree with the model.
 /// - `ready_at` is `None` exactly when the backlog is empty.
 /// - Only packets that allow marks are marked. Apart from marks, packets return unchanged.

@@ -1,9 +1,9 @@
 //! The pages of fairwire as files in memory, and their server.
 //!
-//! `web/` has the sources of the pages, and `web/dist` the output of `make web`. A symbolic link
-//! adds `web/dist` to this crate's package, so building the product needs no Node.
+//! `make web` builds `web/dist` from the sources in `web/`. A symbolic link adds `web/dist` to this
+//! crate's package, so building the product needs no Node.
 //!
-//! Each page is a separate static, so the linker omits the pages that a program does not name.
+//! The linker omits pages that a program does not name, because each is a separate static.
 #![forbid(unsafe_code)]
 
 mod host;

@@ -124,8 +124,8 @@ impl Partial {
 /// Completes a partial checksum: computes the checksum of `frame` from `csum_start`, and writes it
 /// over the pseudo header's sum.
 ///
-/// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
-/// "none" (RFC 768). Returns false, and writes nothing, if the field is outside the frame.
+/// Zero is written as `0xffff`, its equal in ones' complement, because zero means "none" in UDP
+/// (RFC 768). Returns false, and writes nothing, if the field is outside the frame.
 pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     if u16_at(frame, partial.field()).is_none() {
         return false;

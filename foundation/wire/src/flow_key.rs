@@ -1,11 +1,11 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key of addresses
-//! and protocol, because only the first contains the ports. The key excludes the identification:
-//! with it, a sender of fragments would have a new flow, and a new fair share, per datagram.
+//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share a key of addresses and
+//! protocol, because only the first contains the ports. The key excludes the identification.
+//! Otherwise, each datagram would be a new flow with a new fair share.
 //!
-//! In IPv6, the key contains the protocol of the fragment header. Fragments of one packet may name
-//! different protocols (RFC 8200, section 4.5), which only spreads the packet over several flows.
+//! An IPv6 key has the protocol of the fragment header. Fragments of one packet may name different
+//! protocols (RFC 8200, section 4.5), which only spreads the packet over several flows.
 //!
 //! VLAN tags are in no key.
 

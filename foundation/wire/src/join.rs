@@ -2,11 +2,11 @@
 //! once.
 //!
 //! Only segments of [`split`](mod@crate::split) are joined, because we computed their checksums.
-//! For a segment from a wire, the kernel's new checksum could hide damage.
+//! For a segment from a wire, a new checksum could hide damage.
 //!
-//! Splitting must restore identical frames. Headers must therefore be equal except for sequence
-//! number, IPv4 identification (plus one per segment), lengths and checksums. All segments except
-//! the last have one size, and only the last has PSH.
+//! Splitting must restore identical frames. So headers must be equal except for sequence number,
+//! IPv4 identification (plus one per segment), lengths and checksums. Only the last segment may be
+//! shorter or have PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};

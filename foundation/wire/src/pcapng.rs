@@ -3,8 +3,8 @@
 //! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced
 //! packet (4.3), options (3.5). Blocks are little-endian, with times in nanoseconds.
 //!
-//! A simulated packet gets a synthetic frame that any reader accepts: Ethernet, IPv4 and TCP or UDP
-//! with correct lengths and checksums. The payload is zeros, and only the headers are captured.
+//! A simulated packet gets a frame that any reader accepts: Ethernet, IPv4 and TCP or UDP with
+//! correct lengths and checksums. The payload is zeros, and only headers are captured.
 
 use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;

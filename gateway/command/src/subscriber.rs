@@ -66,8 +66,8 @@ pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, Do
 /// The gateway checks the edits, records them as a line of the journal, and applies them. If the
 /// gateway has to read all files again, the journal is merged into the file.
 ///
-/// Returns `None` if no gateway runs; the edited file is then checked here. A refused edit leaves
-/// the file and the journal unchanged.
+/// Returns `None` if no gateway runs; the edited file is then checked here. A refused edit changes
+/// neither the file nor the journal.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,

@@ -1,7 +1,7 @@
-//! The record of a change. A client appends the change to a file as a line without a line end, and
+//! The record of a change: a line without a line end. A client appends the line to a file, and
 //! hands the file over with a request.
 //!
-//! Readers ignore a line without an end. The gateway adds the end before it applies the change.
+//! Readers ignore such a line. The gateway adds the line end before it applies the change.
 
 use crate::handed::Handed;
 use std::fs::File;

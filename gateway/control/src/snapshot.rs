@@ -173,9 +173,9 @@ pub struct WaySnapshot {
     /// The largest deviation of a class from its fair share of the link during the last second, in
     /// percentage points. Counts only classes that wanted more than they got.
     pub worst_share_error_points: f64,
-    /// The senders that lost at least a fifth of their traffic during the last second, at most
-    /// three, each with its lost fraction, 0 to 1. Senders are classes or, without classes, flows.
-    /// `others` are the flows not counted individually.
+    /// At most three senders that lost at least a fifth of their traffic during the last second,
+    /// each with its lost fraction, 0 to 1. Senders are classes or, without classes, flows.
+    /// `others` are flows not counted individually.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
     /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of

@@ -1,8 +1,7 @@
 //! Records the arrivals at a discipline, to replay them through another.
 //!
-//! The forwarding thread never waits: while another thread takes a batch, the forwarding thread
-//! keeps new arrivals in private memory. Arrivals count as missed if this memory or the batch is
-//! full.
+//! The forwarding thread never waits: while another thread takes a batch, new arrivals stay in
+//! private memory. If this memory or the batch is full, arrivals count as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};

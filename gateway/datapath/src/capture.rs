@@ -197,10 +197,9 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
     file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
 }
 
-/// A file that appears at `path` complete or not at all. It is written under a temporary name in
-/// the same folder, and then linked to `path`; the link fails if `path` exists. Dropping the value
-/// removes the temporary name. Only the file's owner may read it, because it has headers of other
-/// people's packets.
+/// A file that appears at `path` complete or not at all. The file is written under a temporary name
+/// in the same folder, and then linked to `path`. The link fails if `path` exists. Only the file's
+/// owner may read it, because it has headers of other people's packets.
 #[derive(Debug)]
 pub struct PartialFile {
     file: File,

@@ -1,8 +1,7 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
 //! Packets are offered to the new discipline in order of arrival. If it would drop any, all packets
-//! go [`Ahead`] of it, first come, first served, at the link's rate. Either all packets go ahead or
-//! none, so each flow stays in order.
+//! go [`Ahead`] of it, first come, first served, so each flow stays in order.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;

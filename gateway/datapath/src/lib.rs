@@ -3,10 +3,10 @@
 //!
 //! A frame arrives by a [`Port`](fairwire_linux::port::Port). The
 //! [`Classifier`](classify::Classifier) finds its class, flow and length on the link. A
-//! [`Server`](fairwire_core::Server) with a discipline queues and releases it; a port sends it.
+//! [`Server`](fairwire_core::Server) with a discipline queues and releases it.
 //!
-//! Time is an argument everywhere except in [`driver`], which polls the [`Datapath`]. With
-//! [`io::memory`], a datapath runs on virtual time.
+//! Time is an argument everywhere except in [`driver`]. With [`io::memory`], a [`Datapath`] runs on
+//! virtual time.
 #![forbid(unsafe_code)]
 
 pub mod account;

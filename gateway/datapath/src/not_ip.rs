@@ -1,9 +1,9 @@
 //! Lets frames that are not IP bypass the discipline, up to a separate rate.
 //!
 //! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But with an
-//! unbounded bypass, a sender would choose an EtherType to avoid the shaper. A token bucket with
-//! the burst [`BURST`] therefore bounds the bypass. Half of the burst is reserved for control
-//! frames ([`is_control`]), so a flood of other EtherTypes takes nothing from them.
+//! unbounded bypass, a sender would choose an EtherType to avoid the shaper, so a token bucket
+//! bounds the bypass. Half of the burst is reserved for [control frames](is_control) against a
+//! flood of other EtherTypes.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
@@ -55,8 +55,8 @@ const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x89
 const PPPOE_SESSION: u16 = 0x8864;
 
 /// True if `frame`, which is not IP, keeps a link or a session alive. Such frames have certain
-/// EtherTypes, or a reserved bridge address as receiver (IEEE 802.1Q, table 8-1: STP and similar
-/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also count.
+/// EtherTypes, or a reserved bridge address as receiver (IEEE 802.1Q, table 8-1), or are PPPoE
+/// session frames without IP.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);

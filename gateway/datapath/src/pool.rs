@@ -1,8 +1,8 @@
-//! The frames inside the gateway: a bounded number of buffers, all allocated at construction.
+//! The frames inside the gateway. All buffers are allocated at construction.
 //!
 //! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes. With
-//! one size for all, each burst of acknowledgements would use new memory, half a page per frame,
-//! and a busy gateway would grow for minutes.
+//! one size for all, each burst of acknowledgements would touch new pages, and a busy gateway would
+//! grow for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;

@@ -4,7 +4,7 @@
 /// of Computer Programming, volume 3, section 6.4, algorithm R). `None` if the chain ends first.
 ///
 /// `last` is the last of 2^n slots, at least one of which is empty. `first` returns the slot where
-/// the search for a slot's entry begins, and `None` for an empty slot.
+/// the search for a slot's entry begins; `None` for an empty slot.
 pub(crate) fn next_to_move(
     free: usize,
     last: usize,

@@ -1,7 +1,7 @@
 //! The page for browsers: the gateway's present and past, and why packets were dropped.
 //!
-//! Separate threads read all data from the [`Board`], so the datapath never waits. The server sends
-//! only numbers and names, as JSON; the page renders them as text, never as markup.
+//! Separate threads read the [`Board`], so the datapath never waits. The server sends only numbers
+//! and names, as JSON; the page renders them as text, never as markup.
 
 pub mod drops;
 pub mod history;

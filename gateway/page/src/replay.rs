@@ -1,7 +1,7 @@
 //! Replays the arrivals of the last minute through another discipline.
 //!
-//! Senders that react to drops and delay would have sent different traffic. So the outcome shows
-//! what a discipline does with this load, not what would have happened.
+//! Senders would have reacted to other drops and delays. So the outcome shows how a discipline
+//! treats this load, not what would have happened.
 //!
 //! The discipline in use is replayed too. The difference between that replay and the recorded
 //! outcome shows how far replays can be trusted.

@@ -1,8 +1,8 @@
 //! The gain from sender threads: `cargo bench -p fairwire-service --bench senders`, as root.
 //!
-//! Frames of 256 flows come from memory and leave by a packet socket on a veth pair. The other end
-//! counts and drops them, so only the gateway needs a processor. `docs/gateway/threads.md` has the
-//! model of the printed terms.
+//! Frames come from memory and leave by a packet socket on a veth pair. The other end only counts
+//! them, so only the gateway needs a processor. `docs/gateway/threads.md` has the model of the
+//! printed terms.
 //!
 //! The gain is the ratio of the rates with two threads and with one. Other programs lower the
 //! rates, so a pair of rounds counts only if the threads hardly waited for a processor. The ratio

@@ -1,8 +1,7 @@
-//! The pauses of the datapath thread for telemetry, measured by `cargo bench -p fairwire-service
-//! --bench telemetry`.
+//! The pauses of the datapath thread for telemetry: `cargo bench -p fairwire-service --bench
+//! telemetry`.
 //!
-//! Each direction has 4096 flows and 20 000 classes. Pauses are in the thread's processor time, so
-//! other processes do not count.
+//! Pauses are in the thread's processor time, so other processes do not count.
 
 use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;

@@ -1,12 +1,12 @@
 //! Leases of DHCP servers: the IP addresses of each Ethernet address, from the files of dnsmasq and
 //! Kea.
 //!
-//! dnsmasq writes one line per lease: its end in seconds since 1970 (0: never), the Ethernet
-//! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). The lines
-//! after a `duid` line are DHCPv6 leases, and the last word of each is the client's DUID.
+//! A line of dnsmasq has a lease's end in seconds since 1970 (0: never), the Ethernet address, the
+//! IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). The lines after a `duid`
+//! line are DHCPv6 leases. Their last word is the client's DUID.
 //!
-//! Kea writes a CSV file. If an address has several lines, only the last one counts. State 0 is a
-//! lease in use, and type 2 is a delegated prefix (Kea Administrator Reference Manual, memfile).
+//! In Kea's CSV file, only the last line of an address counts. State 0 is a lease in use, and type
+//! 2 is a delegated prefix (Kea Administrator Reference Manual, memfile).
 
 use crate::held::{is_plausible, written};
 use fairwire_datapath::classify::{Prefix, parse_mac};

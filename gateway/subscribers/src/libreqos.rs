@@ -1,10 +1,9 @@
 //! The files of LibreQoS: `ShapedDevices.csv` with the devices of circuits, and `network.json` with
 //! the sites and access points above them.
 //!
-//! The rows with one Circuit ID form one subscriber of that name. `Min` is the subscriber's
-//! guarantee and `Max` its ceiling, in Mbit/s. LibreQoS accepts guarantees above a node's capacity;
-//! here they are scaled to fit. The column `MAC` is ignored, since it would bind the subscriber's
-//! uploads to one device's Ethernet address.
+//! The rows with one Circuit ID form one subscriber, with `Min` as guarantee and `Max` as ceiling,
+//! in Mbit/s. Guarantees above a node's capacity, which LibreQoS accepts, are scaled to fit. The
+//! column `MAC` is ignored, since it would bind uploads to one device.
 
 use crate::sheet::checked_name;
 use fairwire_core::Rate;
@@ -219,9 +218,9 @@ pub fn classes(nodes: &[Node]) -> String {
     text
 }
 
-/// The subscriber file's values for each circuit, by the circuit's name, and notes. Guarantees are
-/// scaled to the capacities of the parent nodes and of `links`. A circuit whose Parent Node is
-/// neither in `nodes` nor in `classes` is under the root.
+/// The subscriber file's values for each circuit, and notes. Guarantees are scaled to the
+/// capacities of the parent nodes and of `links`. A circuit whose Parent Node is neither in `nodes`
+/// nor in `classes` is under the root.
 pub fn plans(
     circuits: &[Circuit],
     nodes: &[Node],

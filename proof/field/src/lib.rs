@@ -5,10 +5,10 @@
 //!   outside  eth0 ───── g-out  the gateway's process  g-in ───── eth0  inside
 //! ```
 //!
-//! The gateway is the program that an operator runs, started with a configuration file. Two more
-//! processes, started from this program, are the hosts outside and inside. They send with this
-//! kernel's TCP, UDP and raw frames from any number of addresses, and count the arrivals.
-//! Everything lives in a [process namespace](fairwire_testbed::pid_namespace) and ends with it.
+//! The gateway is the operator's program, started with a configuration file. Two more processes are
+//! the hosts outside and inside. They send with this kernel's TCP, UDP and raw frames from any
+//! number of addresses, and count the arrivals. Everything lives in a [process
+//! namespace](fairwire_testbed::pid_namespace) and ends with it.
 #![forbid(unsafe_code)]
 
 pub mod autorate;

@@ -119,8 +119,8 @@ pub fn plans(subscribers: u32) -> Document {
 /// One CUBIC flow on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent
 /// subscribers.
 ///
-/// Each case may be [repeated](crate::tries::attempt), since a TCP window takes seconds to recover
-/// when other work on the machine interrupts a run.
+/// Cases may be [repeated](crate::tries::attempt), since a TCP window takes seconds to recover when
+/// other work interrupts a run.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

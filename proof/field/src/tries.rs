@@ -4,10 +4,10 @@
 use crate::finding::{Finding, Subject};
 
 const MAX_TRIES: usize = 3;
-/// A gateway counts as starved if waits for a processor exceed this fraction of the run. The waits
-/// of its threads and of the path's threads are added. On 4 processors with a load of 3 to 5, the
-/// fraction is 0.07 to 0.44, and all promises hold. With a load of 15 to 20, it is 0.7 and more,
-/// and pings are late.
+/// A gateway counts as starved if its threads and the path's threads together wait for a processor
+/// longer than this fraction of the run. On 4 processors with a load of 3 to 5, the fraction is
+/// 0.07 to 0.44, and all promises hold. With a load of 15 to 20, it is 0.7 and more, and pings are
+/// late.
 const STARVED: f64 = 0.5;
 
 /// The outcome of one attempt.

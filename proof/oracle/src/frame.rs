@@ -16,11 +16,10 @@ const IP: usize = 20;
 const UDP: usize = 8;
 const NUMBER: usize = ETHERNET + IP + UDP;
 
-/// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has a different
-/// source address and port.
+/// An IPv4 UDP packet in an Ethernet frame, with its number as payload.
 ///
 /// # Panics
-/// If the packet is too short for its headers and number, or too long for an IP packet.
+/// If the packet is too short for its headers and number, or too long for IP.
 pub fn frame(number: u32, arrival: &Arrival) -> Vec<u8> {
     let mut frame = vec![0; arrival.bytes as usize];
     let flow = u8::try_from(arrival.flow).expect("few flows");

@@ -10,8 +10,7 @@ use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmit
 /// A shaper with a deficit, like the kernel's HTB. Unlike `fairwire_core::Server`, this shaper
 /// compensates for lost time up to a limit, and polls only while packets wait.
 ///
-/// HTB removes an empty class from its list and never polls it. So no kernel discipline under HTB
-/// learns that the link is idle.
+/// HTB never polls an empty class, so no kernel discipline under HTB learns that the link is idle.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
@@ -55,8 +54,8 @@ impl Shaper<'_> {
     }
 }
 
-/// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper like the kernel's.
-/// The shaper compensates for lost time up to `credit`.
+/// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper that compensates
+/// for lost time up to `credit`.
 ///
 /// # Panics
 /// If the discipline holds packets, but returns none when it is polled.

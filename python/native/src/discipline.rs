@@ -38,11 +38,11 @@ impl Signals for Happened {
 /// A queue discipline without a link: packets go in and come out.
 ///
 /// `discipline`: a name in `fairwire.disciplines()`; a scheduler and a dropper such as "drr+faba";
-/// a dict with parameters such as `{"red": {"gentle": False}}`; or your own subclass of
-/// `fairwire.Dropper` or `fairwire.Queue`. A method raises the exceptions of your class. `rate`:
-/// the link's rate, such as "10 Mbit/s". `buffer`: the buffer's size, such as "100 packets", "64
-/// kB", "50 ms". `packet`: bytes of a typical packet, for disciplines that count packets. Times are
-/// in seconds and never decrease. Packets are numbered from 0, in the order of arrival.
+/// a dict with parameters such as `{"red": {"gentle": False}}`; or your subclass of
+/// `fairwire.Dropper` or `fairwire.Queue`. Methods raise the exceptions of your class. `rate`: the
+/// link's rate, such as "10 Mbit/s". `buffer`: its size, such as "100 packets", "64 kB", "50 ms".
+/// `packet`: bytes of a typical packet, for disciplines that count packets. Times are in seconds
+/// and never decrease. Packets are numbered from 0, in the order of arrival.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Discipline {
     name: String,

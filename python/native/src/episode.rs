@@ -127,9 +127,9 @@ impl Episode {
     /// together. Keys and errors are those of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
-    /// changed. Any other change needs a new episode, and raises ScenarioError. If a discipline can
-    /// take over its new parameters, it keeps its state. Otherwise it is replaced, and the queued
-    /// packets are offered to the new discipline. If ScenarioError is raised, nothing has changed.
+    /// changed. Any other change raises ScenarioError. After a ScenarioError, nothing has changed.
+    /// A discipline that cannot take over its new parameters is replaced, and the queued packets
+    /// are offered to the new discipline.
     #[pyo3(signature = (path, value=None))]
     fn set(&self, py: Python<'_>, path: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);

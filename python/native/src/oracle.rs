@@ -15,7 +15,7 @@ use serde::Serialize;
 /// The max-min fair shares of `capacity` among flows with these demands, all in the same unit.
 ///
 /// `demands`: one per flow; `float("inf")` for a greedy flow. `weights`: one per flow, above zero;
-/// all 1 if not given. Returns a list of the shares.
+/// all 1 if not given.
 ///
 /// Source: Bertsekas and Gallager, Data Networks, 2nd edition, 1992, section 6.5.2.
 #[pyfunction]
@@ -52,8 +52,8 @@ pub(crate) fn jain(rates: Vec<f64>) -> f64 {
     fairwire_metrics::jain::jain(&rates)
 }
 
-/// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of the
-/// runs. For a single run, half of the interval is None.
+/// The mean of independent runs, and half of its 95 % interval (Student's t), which is None for a
+/// single run.
 ///
 /// Source: Law, Simulation Modeling and Analysis, 5th edition, 2015, section 4.5.
 #[pyfunction]
@@ -63,9 +63,9 @@ pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
     found.ok_or_else(|| PyValueError::new_err("there are no runs; allowed: one value at least"))
 }
 
-/// The reference page, in Markdown, of a discipline, a marker, a controller, a source, a network or
-/// a parameter such as "lambda2". The page has a summary, parameters with unit, range and default,
-/// the source, and an example.
+/// The reference page, in Markdown, of a discipline, marker, controller, source, network or
+/// parameter such as "lambda2": a summary, parameters with unit, range and default, the source, and
+/// an example.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {

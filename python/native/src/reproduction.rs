@@ -129,9 +129,9 @@ struct ClaimRow<'a> {
     check: &'a str,
     /// The claim's location in the paper.
     printed_in: &'a str,
-    /// The origin of the claim. `printed`: the paper prints it. `read`: a number derived from the
-    /// paper's words. `at points of ours`: words or a curve of the paper, checked at our points.
-    /// `ours`: not in the paper. `arithmetic`: follows from the set-up.
+    /// The origin of the claim. `printed`: the paper prints it. `read`: derived from the paper's
+    /// words. `at points of ours`: words or a curve of the paper, checked at our points. `ours`:
+    /// not in the paper. `arithmetic`: follows from the set-up.
     origin: &'static str,
 }
 
@@ -153,10 +153,10 @@ impl Reproduction {
 
     /// Reproduces an exhibit and returns it.
     ///
-    /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" uses few seeds and only
-    /// some points of a long sweep, and takes seconds. "full" uses all seeds that a verdict needs,
-    /// and takes up to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops the
-    /// call. Finished runs are kept, and a repeated call continues from them.
+    /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" takes seconds, with few
+    /// seeds and only some points of a long sweep. "full" takes up to hours, with all seeds that a
+    /// verdict needs. `jobs` and `progress` are those of `Scenario.run`. After Ctrl-C, a repeated
+    /// call continues from the finished runs.
     #[pyo3(signature = (name, depth="quick", *, jobs=0, progress=None))]
     fn run(
         &self,

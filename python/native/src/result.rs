@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The results of a scenario's runs: tables, and the report as JSON.
 ///
 /// `interrupted` is True if the call was stopped before all runs had finished. A result can be
-/// pickled. `fairwire.read` reads a result from the files that the command `fairwire run` writes.
+/// pickled. `fairwire.read` reads a result from the files of `fairwire run`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
@@ -198,9 +198,9 @@ impl Result {
         self.report.manifest.stages.clone()
     }
 
-    /// The verdict on each stage except the first: the worst of the stage's verdicts in
-    /// `agreement`. It is `holds`, `unclear` (more seeds would decide), `known` (the stage differs
-    /// for a reason that the scenario records) or `does not hold`. None if nothing was compared.
+    /// The verdict on each stage except the first: the worst of its verdicts in `agreement`. It is
+    /// `holds`, `unclear` (more seeds would decide), `known` (the scenario records the reason for
+    /// the difference) or `does not hold`. None if nothing was compared.
     #[getter]
     fn verdicts(&self) -> BTreeMap<&str, Option<&'static str>> {
         self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()

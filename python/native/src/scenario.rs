@@ -25,8 +25,8 @@ enum Source {
 /// A checked scenario: flows, shared links, disciplines and seeds.
 ///
 /// `Scenario({...})` takes a dict with the keys of a scenario file, or the file's text in TOML.
-/// Both have the same optional keys. `Scenario.load(path)` reads a file. A scenario never changes:
-/// `set` returns another scenario. A pickled scenario is parsed again when loaded.
+/// `Scenario.load(path)` reads a file. A scenario never changes: `set` returns another scenario. A
+/// pickled scenario is parsed again when loaded.
 ///
 /// Raises ScenarioError, with the message of the command `fairwire`.
 #[pyclass(frozen, module = "fairwire")]

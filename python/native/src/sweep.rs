@@ -272,8 +272,8 @@ pub(crate) fn _sweep_plan(
 type Number = fn(&str) -> Option<f64>;
 
 /// The unit of an axis's numbers, and the function that converts values to numbers. The unit is the
-/// values' common unit, or else their type's default. `None` if a value is not a quantity, or if
-/// types differ.
+/// values' common unit, or else their type's default. `None` unless all values are quantities of
+/// one type.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

@@ -288,10 +288,9 @@ impl Table {
         slf.py().import("pandas")?.call_method1("DataFrame", (data,))
     }
 
-    /// An xarray.Dataset with the dimensions `keys`. The other columns are variables. If the table
-    /// has a column `measure`, the column `value` becomes one variable per measure. Objects of
-    /// every `kind` then share the dimension `name`. Missing values are nan. Needs the extra
-    /// `xarray`.
+    /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. With a
+    /// column `measure`, the column `value` becomes one variable per measure, and objects of every
+    /// `kind` share the dimension `name`. Missing values are nan. Needs the extra `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }

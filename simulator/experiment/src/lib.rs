@@ -1,8 +1,8 @@
 //! Runs a scenario on any [`Stage`].
 //!
-//! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's own TCP and
-//! UDP through the same compiled discipline. Other crates [offer](offer) further stages. Every
-//! stage produces the same type of record, so results can be [`compared`].
+//! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's TCP and UDP
+//! through the same compiled discipline. Other crates [offer](offer) further stages. All stages
+//! produce the same type of record, so results can be [`compared`].
 
 #![forbid(unsafe_code)]
 

@@ -38,12 +38,11 @@ pub trait Stage: Sync {
         stop: &AtomicBool,
     ) -> Result<Option<RunRecord>, Failed>;
 
-    /// Runs `scenario` under each of its `disciplines` (indices in its list) and seeds. On a stage
-    /// with [`Clock::Machine`], runs are sequential. On other stages, `jobs` runs are concurrent
-    /// (0: one per core).
+    /// Runs `scenario` under each seed and each of its `disciplines`, given by index. `jobs` runs
+    /// are concurrent (0: one per core), but only one with [`Clock::Machine`].
     ///
-    /// If `stop` becomes true, returns the finished runs, in the order of disciplines and seeds.
-    /// The caller names the stage in the records.
+    /// Returns the runs in the order of disciplines and seeds, and only finished runs if `stop`
+    /// becomes true. The caller names the stage in the records.
     ///
     /// # Errors
     /// If a run failed. Then no further run starts, and finished runs are lost.

@@ -1,8 +1,7 @@
 //! A simulation that can be watched while it runs.
 //!
-//! A [`Player`] owns the runs of a scenario under its first two disciplines, side by side under one
-//! seed. [`answer`] controls it by byte messages, so a page can have its player in WebAssembly or
-//! in another process.
+//! A [`Player`] runs a scenario under its first two disciplines and one seed. [`answer`] controls
+//! the player by byte messages, so a page can have its player in WebAssembly or in another process.
 //!
 //! ```
 //! use fairwire_core::Time;

@@ -152,7 +152,7 @@ impl Player {
     /// links. Each change is `PATH=VALUE`, as for `--set`.
     ///
     /// # Errors
-    /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
+    /// If a value is wrong, or a change needs a new run. Then nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
         // A change may shorten the list of disciplines. The discipline of the last side has the
         // largest index. If that side accepts a change, all sides do.

@@ -212,8 +212,8 @@ fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeS
 
 /// The fair share of the aggregate at index `at`, bit/s: R_f of Park and Choi 2003, equation (1).
 ///
-/// The aggregates that pass a link share its mean rate in proportion to their contracts. If this
-/// aggregate passes several links, its smallest share counts.
+/// Aggregates share a link's mean rate in proportion to their contracts. If this aggregate passes
+/// several links, its smallest share counts.
 fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
     let part = |queue: &usize| {
         let sharing = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));

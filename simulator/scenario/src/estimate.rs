@@ -295,8 +295,8 @@ impl<'a> Estimate<'a> {
 
     /// The approximate number of packets in flight, outside of queues, of all flows on a route.
     ///
-    /// For datagrams, it is the source's output during the trip to the first queue, plus the links'
-    /// throughput during the rest of a round trip.
+    /// For datagrams, it is the source's output on the trip to the first queue, plus the links'
+    /// throughput in the rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
         let topology = self.topology();
         let [own, way] = reach::mean_trip(flow, route, &topology.queues).map(|time| time.secs());

@@ -25,9 +25,9 @@ pub struct ImpairSpec {
     /// The probability, per packet, that a good wire becomes bad.
     ///
     /// With this key, losses come in bursts. The wire begins good. Each packet is lost with
-    /// probability `loss` if the wire is good, or `loss_when_bad` if it is bad. Then the wire may
-    /// change. On average, it is bad for 1/`to_good` packets at a time, and `to_bad`/(`to_bad` +
-    /// `to_good`) of all packets find it bad.
+    /// probability `loss`, or `loss_when_bad` on a bad wire. Then the wire may change. On average,
+    /// it is bad for 1/`to_good` packets at a time, and for `to_bad`/(`to_bad` + `to_good`) of all
+    /// packets.
     #[parameter(
         unset = "it stays good",
         above = 0.0,

@@ -1,8 +1,8 @@
 //! Scenario files: parsed, checked, built and run.
 //!
-//! A scenario names in TOML the link, the flows and the disciplines to compare. [`load`] reads one.
-//! [`run_all`] simulates every discipline under every seed. [`report`] combines the records, and
-//! [`judge`] compares them with the scenario's expectations.
+//! A scenario names in TOML the link, the flows and the disciplines to compare. [`load`] reads a
+//! file. [`run_all`] simulates every discipline under every seed. [`judge`] compares the [`report`]
+//! with the scenario's expectations.
 //!
 //! ```
 //! use fairwire_scenario::{Overrides, parse};

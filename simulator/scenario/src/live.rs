@@ -15,10 +15,10 @@ use fairwire_metrics::record::RunRecord;
 use fairwire_sim::{Hop, Observer, Steps};
 
 /// A run of one discipline under one seed, in steps from one sample of its observer to the next.
-/// Between two steps its scenario may be changed, if that needs no new run.
+/// Between steps, the scenario may be changed if that needs no new run.
 ///
-/// Without a change, or with a change to the current value, its results are those of an ordinary
-/// run, bit for bit. The same changes at the same steps give the same bits.
+/// Without an effective change, the results are those of an ordinary run, bit for bit. The same
+/// changes at the same steps give the same results.
 ///
 /// ```
 /// use fairwire_scenario::{Live, Observer, Overrides, View, parse};
@@ -28,7 +28,6 @@ use fairwire_sim::{Hop, Observer, Steps};
 /// #     fn interval(&self) -> Option<Duration> { Some(self.0) }
 /// #     fn sample(&mut self, _: &View<'_>) {}
 /// # }
-///
 /// let text = r#"
 ///     format = 2
 ///     name = "two"
@@ -104,9 +103,9 @@ impl Live {
     /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for an entire run.
     ///
     /// If a discipline can take over its new parameters, it keeps its state and its waiting
-    /// packets, even if they exceed a new, smaller buffer. Otherwise another discipline replaces
-    /// it, and is offered the waiting packets. When the rate changes, the packet in transmission
-    /// ends as scheduled. An uncongested return direction keeps its initial rate.
+    /// packets, even in a smaller buffer. Otherwise another discipline replaces it, and is offered
+    /// the waiting packets. A packet in transmission ends as scheduled. An uncongested return
+    /// direction keeps its initial rate.
     ///
     /// # Errors
     /// If `--set` would be refused, or the change needs a new run. Then nothing has changed.

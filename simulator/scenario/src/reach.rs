@@ -125,8 +125,8 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
 /// The buffer of the queue with index `at`.
 ///
 /// A bandwidth-delay product is the rate that disciplines use, times a round-trip time without
-/// queueing. That time is the mean over the flows whose data passes, each counted once. If only
-/// acknowledgements pass, the mean is over the flows that they belong to.
+/// queueing. That time is the mean over the flows whose data passes, or else over those whose
+/// acknowledgements pass.
 fn buffer(
     at: usize,
     queues: &[QueuePlan],

@@ -57,7 +57,7 @@ pub enum RunError {
 /// Simulates every discipline under every seed, `jobs` at a time (0: one per core, at most 1024).
 ///
 /// The records do not depend on `jobs`. `progress` is called from any thread with the completed
-/// fraction. When `stop` becomes true, runs in progress are abandoned; finished runs are kept.
+/// fraction. When `stop` becomes true, only finished runs are kept.
 pub fn run_all(
     scenario: &Scenario,
     jobs: usize,
@@ -257,8 +257,8 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// called with the simulated time, also during the set-up, and decides whether to continue. If it
-/// stops the run, the result is `None`. An `observer` changes no bit of the record.
+/// called with the simulated time, also during the set-up, and decides whether to continue. A
+/// stopped run gives `None`. An `observer` changes no bit of the record.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,

@@ -72,14 +72,13 @@ pub struct TcpSpec {
     pub restart_window: Option<u32>,
     /// The maximum time for which the host processes segments released at one instant. The time is
     /// uniform from zero to this maximum, and segments stay in order. "packet" is the time for two
-    /// segments at the slowest link, at most an eighth of a round trip; "0 s" is no time. Default:
-    /// "packet" with "modern", otherwise "0 s".
+    /// segments at the slowest link, at most an eighth of a round trip. Default: "packet" with
+    /// "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
-    /// The maximum output of a flow that may wait at the access link of its host, as a time at that
-    /// link's rate. Two segments may always wait at the link. Further output waits at the sender,
-    /// whose window does not grow meanwhile. Source: Linux's TCP small queues, which allow 1 ms at
-    /// a pacing rate of up to twice the flow's rate. Default: "2 ms" with "modern", otherwise no
-    /// bound.
+    /// The maximum output of a flow that may wait at its host's access link, as a time at that
+    /// link's rate. Two segments may always wait. Further output waits at the sender, whose window
+    /// does not grow meanwhile. Source: Linux's TCP small queues, which allow 1 ms at a pacing rate
+    /// of up to twice the flow's rate. Default: "2 ms" with "modern", otherwise no bound.
     pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,

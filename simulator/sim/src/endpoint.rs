@@ -1,9 +1,9 @@
 //! Endpoints: a custom protocol at both ends of a flow.
 //!
-//! An [`Endpoint`] has no clock, no socket and no thread. The engine calls
-//! [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts, after each packet
-//! that arrives there, and when its timeout is due. The engine repeats the call until it returns
-//! `None`. Runs are reproducible if the endpoint draws only from [`Start::rng`] and reads no clock.
+//! The engine calls [`poll_transmit`](Endpoint::poll_transmit) of an [`Endpoint`] when the flow
+//! starts, after each packet that arrives there, and when the timeout is due. The engine repeats
+//! the call until it returns `None`. Runs are reproducible if the endpoint draws only from
+//! [`Start::rng`] and reads no clock.
 
 use core::any::Any;
 use core::fmt::{self, Debug};
@@ -100,8 +100,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
     /// Endpoints named `name` in records. `packet_bytes` is the usual size of the first end's
-    /// packets on the wire, or 0 if sizes differ. The transit time of this size is computed once.
-    /// Only the first end's packets are counted. The second end's packets take the path of
+    /// packets on the wire, or 0 if sizes differ. The transmission time of this size is computed
+    /// once. Only the first end's packets are counted. The second end's packets take the path of
     /// acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,

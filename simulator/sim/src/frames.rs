@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 /// One packet, or the acknowledgement that replaced it. Aligned, so that it never spans two cache
 /// lines.
 ///
-/// A function that handles many packets and is not inlined takes a slot and reads the frame there.
-/// A frame passed as an argument would be written to memory first, and reading one field would wait
-/// for the complete write.
+/// A function that handles many packets and is not inlined takes a slot instead of a frame. A frame
+/// passed as an argument would be written to memory, and reading one field would wait for the
+/// complete write.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {

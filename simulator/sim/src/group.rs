@@ -104,9 +104,9 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// If the plan states no maximum processing time, it is the transmission time of this many packets
-/// at the slowest link. With 1, shares still depended on the round trips of the more numerous
-/// flows: see `tests/it/phase.rs` of the scenarios.
+/// The maximum processing time, unless the plan states one, is the transmission time of this many
+/// packets at the slowest link. With 1, shares still depended on round trips: see
+/// `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
 /// If the plan states no maximum processing time, it is at most a round trip divided by this. The

@@ -63,11 +63,11 @@ use tuning::Tuning;
 /// `watch` is called regularly with the simulated time, even while the network is set up.
 ///
 /// # Errors
-/// When `watch` returns `Break`. The error contains what remains of the stopped run, to be freed.
+/// When `watch` returns `Break`. The error contains what remains of the run, to be freed.
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither
-/// outside 0 to 1, or packets with more header bytes than bytes in all.
+/// outside 0 to 1, or packets smaller than their headers.
 pub fn run(
     network: Network,
     settings: &Settings,

@@ -68,9 +68,9 @@ pub(crate) struct Model<T, E> {
 pub(crate) const WATCH_EVERY: u64 = 1 << 14;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the next sample, the next change ([`Model::next_change`]) or the
-    /// end of the warm-up, whichever is first. Breaks with true at the end of the run, and with
-    /// false if the watcher stopped it.
+    /// Handles every event up to the next sample, the next change ([`Model::next_change`]), the end
+    /// of the warm-up or the end of the run, whichever is first. Breaks with true at the end of the
+    /// run, and with false if the watcher stopped it.
     pub(crate) fn go_to_pause(
         &mut self,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,

@@ -1,8 +1,7 @@
 //! Observes a run: samples at exact multiples of an interval, and each packet's path.
 //!
-//! An observer reads and changes nothing, so a run gives the same bits with and without one.
-//!
-//! A sample at `t` includes every event up to and including `t`.
+//! An observer changes nothing, so a run gives the same bits without one. A sample at `t` includes
+//! all events at `t`.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;

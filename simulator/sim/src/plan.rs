@@ -79,9 +79,9 @@ pub struct GroupPlan {
     pub on: Vec<OnTime>,
 }
 
-/// A time in which a flow sends, counted from the start of the run. At its end no new data is sent,
-/// but TCP repairs earlier data. The next on-time begins with new connections and forgets the
-/// window, the position in a capture and a user's pending request.
+/// A time in which a flow sends, counted from the start of the run. After its end, TCP only repairs
+/// earlier data. The next on-time uses new connections and forgets the window, the position in a
+/// capture and a user's pending request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnTime {
     /// When it begins.

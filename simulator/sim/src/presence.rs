@@ -1,7 +1,7 @@
 //! Stops flows, and records the bytes delivered to each member by the end of each slot.
 //!
-//! Both happen between events, like samples, so they add no work per packet. All actions of a flow
-//! at the instant of its stop precede the stop.
+//! Both happen between events, so they add no work per packet. A stop follows all actions of the
+//! flow at that instant.
 
 use crate::event::Events;
 use crate::flow::Counts;

@@ -43,8 +43,8 @@ pub struct TransferEvent {
     /// Bytes of payload; `None` for an external protocol.
     pub bytes: Option<u64>,
     /// The least time for this transfer without other traffic, until its last bit has crossed all
-    /// links. It excludes the opening of the connection and the growth of the window. `None` for a
-    /// page, for external protocols, and if a link's rate or delay changes.
+    /// links. Connection opening and window growth are excluded. `None` for a page, for external
+    /// protocols, and if a link's rate or delay changes.
     pub alone: Option<Duration>,
 }
 

@@ -1,8 +1,8 @@
 //! The order of simultaneous events.
 //!
 //! Under the random rule, the order follows a hash of the seed, the instant and the event's
-//! identity. An identity belongs to the arrival of one packet, or to a timer of one flow. So the
-//! order depends neither on the scheduling order nor on anything else in the run.
+//! identity: the arrival of one packet, or a timer of one flow. So the order depends on nothing
+//! else in the run.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;

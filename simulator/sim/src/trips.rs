@@ -1,9 +1,8 @@
 //! Round trips of segments, for disciplines that use them: from the departure at the discipline's
 //! link to the answer at the sender.
 //!
-//! A gateway observes passing answers. Here the round trip ends at the sender, whose own links add
-//! a constant time. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement answers
-//! the first segment that it acknowledges.
+//! A gateway would exclude the sender's links, which add a constant time. As with timestamps (RFC
+//! 7323, section 4.3), a delayed acknowledgement answers the first segment that it acknowledges.
 
 use crate::event::Events;
 use crate::frames::Left;

@@ -44,8 +44,8 @@ const MAX_WINDOW: u64 = 1 << 20;
 /// too few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The lookahead: the least time from a queued link to a host, limited by [`MAX_WINDOW`]. `None` if
-/// it is too short ([`MIN_WINDOW`]), or if one of these conditions holds:
+/// The lookahead: the least time from a queued link to a host, limited by [`MAX_WINDOW`]. `None`
+/// below [`MIN_WINDOW`], or in one of these cases:
 ///
 /// - Links affect hosts at once (sessions, edges), or hosts affect links at once (round trips).
 /// - A wire has faults, or a path has no queue.

@@ -1,7 +1,7 @@
 //! Finished runs on disk, so a stopped study resumes where it was.
 //!
-//! Results are compressed and hashed, so incomplete or changed files count as absent. Files are
-//! written under a temporary name and moved, so several commands can share a folder.
+//! Results are hashed, so incomplete or changed files count as absent. Files are written under a
+//! temporary name and moved, so several commands can share a folder.
 
 use crate::text::hex;
 use crate::watch::Samples;

@@ -2,10 +2,9 @@
 //!
 //! Operators need spaces around them, since a group's name may contain a `-`.
 //!
-//! A function of a series over time, such as `mean`, covers the time from the end of the warm-up to
-//! the end of the run. With two times in seconds, it covers the time between them:
-//! `mean(throughput_bps.cbr, 20, 40)`. `change` is the last value minus the first; within curves,
-//! it is the difference from the previous sample.
+//! A function of a series over time, such as `mean`, covers the run after its warm-up. With two
+//! times in seconds, it covers the time between them: `mean(throughput_bps.cbr, 20, 40)`. `change`
+//! is the last value minus the first, or, within curves, the difference from the previous sample.
 
 use crate::text::{hint, listed};
 use std::fmt;

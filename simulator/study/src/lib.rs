@@ -3,8 +3,8 @@
 //!
 //! A study is a folder with `study.toml` (variations, measures, drawings and claims), scenarios,
 //! and `reference.toml` (the printed numbers). [`Study::read`] reads it, and [`Plan::of`]
-//! determines the runs of an exhibit. [`execute()`] makes each run once and stores it.
-//! [`assemble()`] combines numbers, drawings and verdicts.
+//! determines the runs of an exhibit. [`execute()`] makes and stores each run once. [`assemble()`]
+//! combines numbers, drawings and verdicts.
 #![forbid(unsafe_code)]
 
 mod assemble;

@@ -2,8 +2,8 @@
 //!
 //! A [`Plan`] has a [cell](Cell) for each combination of values and a discipline. The runs are
 //! divided into [shards](Shard), which run on this machine ([`Plan::run`]) or on others. Each run
-//! leaves a row in a [`Store`], a folder of Parquet files. A hash of all inputs identifies a run in
-//! the store, so no run is made twice.
+//! leaves a row in a [`Store`], a folder of Parquet files. A hash of all inputs identifies a run,
+//! so no run is made twice.
 #![forbid(unsafe_code)]
 
 pub mod columns;

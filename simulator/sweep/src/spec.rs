@@ -25,8 +25,8 @@ pub struct SweepSpec {
     #[serde(default)]
     pub set: Vec<String>,
     /// The variations. Each key is `discipline` or a path as in `--set`, in quotes if it has dots.
-    /// The values of a key are a list or a range. Every combination is a cell. Default: only the
-    /// scenario's disciplines.
+    /// Its values are a list or a range. Every combination is a cell. Default: only the scenario's
+    /// disciplines.
     #[serde(default)]
     pub vary: Vary,
     /// The seeds of each cell. Default: the scenario's.
@@ -38,9 +38,9 @@ pub struct SweepSpec {
     /// Are the records of flows stored too, with a row for each run and flow? Default: false.
     #[serde(default)]
     pub flows: bool,
-    /// The precision, such as 0.01. Seeds are added to a cell until, for each of `measures`, the
-    /// half width of the 95 % interval is at most this fraction of the mean. `seeds` are then the
-    /// maximum. Default: all seeds.
+    /// The precision, such as 0.01. Seeds are added to a cell, up to `seeds`, until the half width
+    /// of the 95 % interval of each of `measures` is at most this fraction of the mean. Default:
+    /// all seeds.
     pub precision: Option<f64>,
     /// The folder of the results, as a path from the plan's folder. Default: "results".
     pub store: Option<String>,

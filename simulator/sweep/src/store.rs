@@ -3,8 +3,8 @@
 //! A file is a *part* with some rows. It is written under a temporary name, then renamed to a hash
 //! of its content, and never changed. A reader takes each run once, from any part that has it.
 //!
-//! Two columns of each part identify the run of a row. `cell` is a hash of everything on which the
-//! run depends, except its seed; `seed` is the seed.
+//! Two columns identify the run of a row: `seed`, and `cell`, a hash of everything else on which
+//! the run depends.
 
 use crate::columns::{Cells, Kind, Table, Texts};
 use crate::parquet::{self, Reader};
@@ -255,9 +255,9 @@ impl Store {
         Ok(())
     }
 
-    /// Merges many small parts into few large ones, with each run once, and removes the small ones.
-    /// Returns the number of parts before and after. Other processes may read and write meanwhile.
-    /// If this process is killed, some rows are present twice until the next compaction.
+    /// Merges small parts into few large ones, with each run once. Returns the number of parts
+    /// before and after. Other processes may read and write meanwhile. If this process is killed,
+    /// some rows are present twice until the next compaction.
     ///
     /// # Errors
     /// If the store cannot be read or written. No part is removed before its replacement is

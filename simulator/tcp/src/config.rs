@@ -60,8 +60,8 @@ pub struct Config {
     pub restart_window: Option<u32>,
     /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
-    /// The maximum output that may wait at the host's own link, measured as transmission time on
-    /// this link; `None` for no limit. Two segments may always wait. Linux's TCP small queues
+    /// The maximum output that may wait at the host's own link, as transmission time on this link;
+    /// `None` for no limit. Two segments may always wait. Linux's TCP small queues
     /// (`tcp_small_queue_check`) allow 1 ms at the pacing rate, which is up to twice the flow's
     /// rate.
     pub host_queue: Option<Duration>,
@@ -88,9 +88,8 @@ pub enum Recovery {
     Rack,
 }
 
-/// The time for which a sender's host processes the segments that it releases at one instant. The
-/// time is uniform from zero to a maximum, and no segment overtakes another. Receivers take no
-/// time.
+/// The time for which a sender's host processes the segments that it releases at one instant:
+/// uniform from zero to a maximum. No segment overtakes another. Receivers take no time.
 ///
 /// Without processing, a packet released by an acknowledgement reaches a full queue just as a
 /// departure frees a slot. Round-trip times modulo a packet's transmission time then decide which
@@ -102,8 +101,8 @@ pub enum Processing {
     #[default]
     None,
     /// The maximum is the time in which the path's slowest link sends two full segments at its
-    /// current rate. It is at most an eighth of a round trip. Both bounds are ours: with one
-    /// segment instead of two, shares still depended on round trips.
+    /// current rate, but at most an eighth of a round trip. Both bounds are ours: with one segment,
+    /// shares still depended on round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
@@ -123,8 +122,7 @@ pub struct DelayedAck {
     /// The window then grows sooner. The same number leaves at once after a pause longer than a
     /// timeout, and after a repeated segment. Two leave at once after a mark, and after a
     /// retransmission that is not ECN-capable. One leaves at once when the sender reports a
-    /// reduction. Linux has 16 (its "quick acks"). RFC 5681, section 4.2, allows acknowledgements
-    /// without delay.
+    /// reduction. Linux has 16 ("quick acks"); RFC 5681, section 4.2, allows them.
     pub quick_acks: u32,
 }
 

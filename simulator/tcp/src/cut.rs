@@ -2,14 +2,14 @@
 //!
 //! # Source
 //! RFC 9937, section 6.2. While more than the target is in flight, the reduction is proportional.
-//! Otherwise the conservative bound holds (PRR-CRB). It is one segment higher (PRR-SSRB) if an
+//! Otherwise the conservative bound holds (PRR-CRB), plus one segment (PRR-SSRB) if an
 //! acknowledgement advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks
-//! are spread too, and a cut begins from the window in use. The RFC begins from the number in
-//! flight (RecoverFS).
+//! are spread too, and a cut begins from the window in use instead of the number in flight
+//! (RecoverFS).
 //!
 //! # Why
-//! If a window falls at once from ten to seven, its sender sends nothing until three segments have
-//! left the network. If more than three were lost, it sends a burst.
+//! If a window falls at once from ten to seven, nothing is sent until three segments have left the
+//! network. If more than three were lost, a burst is sent.
 
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]

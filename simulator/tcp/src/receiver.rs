@@ -7,9 +7,8 @@
 //! acknowledgement echoes); RFC 3168, section 6.1.3 (echo until the sender has answered).
 //!
 //! # Where we differ
-//! The receiver also counts all marks, and each acknowledgement carries the total. So exact
-//! feedback (RFC 8257, RFC 9331) needs no state machine, and the loss of an acknowledgement loses
-//! no information.
+//! Each acknowledgement carries the number of all marks so far. So exact feedback (RFC 8257, RFC
+//! 9331) needs no state machine, and a lost acknowledgement loses no information.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};

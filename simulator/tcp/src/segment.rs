@@ -69,7 +69,7 @@ impl Ack {
 
 /// Up to three blocks of segments that have arrived out of order (RFC 2018). The block of the
 /// latest arrival is first. An empty block ends the list. A segment that has arrived twice takes
-/// the first place, and at most two blocks follow (DSACK, RFC 2883).
+/// the first place, before at most two blocks (DSACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
@@ -114,9 +114,9 @@ impl Sack {
         (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// The ranges of the SACK option in an acknowledgement of everything below `next`. A segment
-    /// that has arrived twice comes first, then the blocks. A range consists of its first segment
-    /// number and the number after its last.
+    /// The ranges of the SACK option in an acknowledgement of everything below `next`: a segment
+    /// that has arrived twice, then the blocks. A range consists of its first segment number and
+    /// the number after its last.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
         let blocks = self.iter().map(move |block| {
             let first = next + u64::from(block.offset);

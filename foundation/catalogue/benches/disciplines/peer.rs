@@ -2,8 +2,8 @@
 //! set, without overload.
 //!
 //! DPDK measures rte_sched with bursts of 32 at an unstated backlog. Here the backlog is half a
-//! packet per leaf, and the state of all leaves is in use. The cost of dropped packets is included,
-//! but only packets that left are counted.
+//! packet per leaf, and the state of all leaves is in use. The cost of dropped packets is charged
+//! to the packets that left.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;

@@ -140,12 +140,12 @@ pub struct Class {
     /// The priority of the class for the excess; 0 is the most urgent.
     #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// The rate that the class never exceeds while its burst lasts. A peak needs a `ceiling`, and
-    /// is above that ceiling.
+    /// The rate that the class never exceeds while its burst lasts. A peak requires a lower
+    /// `ceiling`.
     ///
-    /// An example is a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB. After a
-    /// pause of 10 s, the class sends at its peak for 10 s, and then at its ceiling. At the start
-    /// of a run no class counts as paused.
+    /// For example, the ceiling is 20 Mbit/s, the peak 40 Mbit/s and the burst 25 MB. After a pause
+    /// of 10 s, the class sends at its peak for 10 s, and then at its ceiling. At the start of a
+    /// run no class counts as paused.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
     /// The amount by which the class may fall behind its rate or its ceiling and still catch up.

@@ -1,8 +1,7 @@
 //! The conditioner: a marker in front of a discipline.
 //!
 //! # What it does
-//! A marker colours each arrival, which then goes to the inner discipline. Each listed class has a
-//! marker, and all other classes share one.
+//! A marker colours each arrival. Each listed class has a marker, and all other classes share one.
 //!
 //! # Why
 //! The edge of a DiffServ domain measures contracts per aggregate, and later routers need only the
@@ -16,9 +15,8 @@
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
-//! Shaping and dropping are left to the inner discipline. Colours are in the packet's descriptor; a
-//! gateway writes them as codepoints if its `dscp` says so. The conditioner gives early signals if
-//! the inner discipline does. The default, RIO, does.
+//! The inner discipline shapes and drops. A gateway writes colours as codepoints if its `dscp`
+//! requires that.
 //!
 //! # Example
 //! ```toml

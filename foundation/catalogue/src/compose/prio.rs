@@ -1,16 +1,16 @@
-//! Strict priority: bands, each a discipline; an earlier band is always served first.
+//! Strict priority between bands, each a discipline.
 //!
 //! # What it does
-//! Puts each arrival into a band, by its class, its differentiated-services codepoint or its
-//! colour, and sends from the first band that has a packet.
+//! An arrival's class, differentiated-services codepoint or colour decides its band. The first band
+//! that has a packet to send is served.
 //!
 //! # Why
 //! Voice and routing protocols must not wait. An unlimited band starves all later bands, so put a
 //! [`shaper`](super::shaper) into it.
 //!
 //! # State and cost
-//! A byte per class number up to the highest listed; O(bands) per packet. `prio` gives no early
-//! signals, but inner disciplines may.
+//! A byte per class number up to the highest listed; O(bands) per packet. Only inner disciplines
+//! give early signals.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.

@@ -1,12 +1,12 @@
 //! A queue of parts: any scheduler with any dropper.
 //!
 //! # What it does
-//! One buffer holds all packets. The dropper refuses, marks and pushes out packets, and the
-//! scheduler decides which packet leaves next. A name such as `drr+faba` is the short form.
+//! The dropper refuses, marks and pushes out packets of one buffer, and the scheduler decides which
+//! packet leaves next. A name such as `drr+faba` is the short form.
 //!
 //! # Why
-//! Which packet to serve next and which to drop are two questions. FABA under deficit round robin,
-//! or RED with a queue for each flow, needs no extra code.
+//! Service and dropping are independent choices. FABA under deficit round robin needs no extra
+//! code.
 //!
 //! # State and cost
 //! Those of the scheduler and of the dropper. With `tail-drop`, which gives no early signals, `ecn`
@@ -14,11 +14,10 @@
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
-//! Supporting TCP with Per-flow Queueing", INFOCOM 1998, sections II.A and II.B: fair queueing with
-//! longest queue drop, random drop, and RED.
+//! Supporting TCP with Per-flow Queueing", INFOCOM 1998, sections II.A and II.B.
 //!
 //! # Where we differ
-//! A discipline with its own scheduler, such as `fq-codel` or `drr`, is no dropper and is refused.
+//! A discipline with its own scheduler, such as `fq-codel` or `drr`, is refused as a dropper.
 //!
 //! # Example
 //! ```toml

@@ -6,8 +6,7 @@ impl Buffer {
     /// The oldest of all packets; [`next_by_arrival`](Self::next_by_arrival) returns the others.
     /// The order is valid until another packet arrives.
     ///
-    /// Find the next packet before removing this one, because a freed slot no longer links to the
-    /// next packet.
+    /// Find the next packet before removing this one, because a freed slot loses its link.
     ///
     /// A buffer that does not maintain this order rebuilds it from times of arrival, in O(n log
     /// flows). Packets of one flow stay in order whatever their times.

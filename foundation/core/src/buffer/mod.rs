@@ -1,9 +1,9 @@
 //! The shared buffer: one slab of packets, linked by flow *and* by order of arrival.
 //!
-//! Every operation is O(1). Memory is allocated at construction, and later only if the limit rises
-//! or a released buffer is used again. Only the indexes that a user [needs](Needs) are maintained.
-//! A "flow" here means the packets that share a queue: those of one flow, unless [`Queues`] assigns
-//! several flows to one queue.
+//! Operations on a packet are O(1). Memory is allocated at construction, and later only if the
+//! limit rises or a released buffer is used again. Only the indexes that a user [needs](Needs) are
+//! maintained. A "flow" here means all packets of a queue, to which [`Queues`] may assign several
+//! flows.
 mod arrival;
 mod limit;
 mod read;

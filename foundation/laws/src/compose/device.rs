@@ -1,8 +1,7 @@
 //! The device behind a discipline: a FIFO of packets that a network interface holds.
 //!
 //! The discipline is polled as soon as the device has room, as by a driver without byte queue
-//! limits. Packets in the device are neither marked nor dropped. The packet in transmission has
-//! left the device.
+//! limits. The packet in transmission has left the device.
 
 use alloc::collections::VecDeque;
 use core::any::Any;

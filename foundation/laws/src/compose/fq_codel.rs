@@ -7,12 +7,12 @@
 //! queue](crate::dropper::fattest), up to half of it at once.
 //!
 //! # Why
-//! Each flow has its own share and its own delay, and a flow that sends little waits for no other.
-//! CoDel keeps each bulky flow's queue short.
+//! Each flow has its own share and delay, and a flow that sends little waits for no other. CoDel
+//! keeps each bulky flow's queue short.
 //!
 //! # State and cost
-//! 90 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
-//! queue. The rest is O(1).
+//! 90 bytes per queue, and each packet's links. O(log queues) per packet, to track the fattest
+//! queue.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 4 and 5.
@@ -24,14 +24,13 @@
 //!   of moving to the old ones. A queue continues to signal until it is polled and found empty.
 //!   Packets dropped by an overflow count as signals. With `arithmetic = "linux"` as well, each
 //!   packet meets the same fate as in the kernel (see *Linux as an oracle* in the documentation).
-//!   After an overflow, 1/sqrt(count) may then wrap around, as in the kernel.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
 //! - On overflow, packets are dropped before the arrival enters, but the arrival counts as if it
 //!   were in its queue.
-//! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
-//!   one queue. In Linux nearly every queue can be signalled, which shortens delay on slow links
-//!   with many flows. Here `mtu = "0 B"` shortens it.
+//! - CoDel gives no signal while its own queue holds at most `mtu`, as in RFC 8289. In Linux nearly
+//!   every queue can be signalled, which shortens delay on slow links with many flows. Here `mtu =
+//!   "0 B"` shortens it.
 //!
 //! # Example
 //! ```toml
@@ -140,8 +139,8 @@ pub struct Spec {
 }
 
 /// The target that `set_hosts` sets if none is given. If hosts share first, a waiting flow delays
-/// only itself. CUBIC needs a target of 0.43 of its round trip. With 5 ms, a host's only download
-/// would lose part of its share.
+/// only itself. CUBIC needs a target of 0.43 of its round trip, so with 5 ms a host's only download
+/// would lose throughput.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {

@@ -1,18 +1,17 @@
 //! FQ-PIE: flow queueing with PIE.
 //!
 //! # What it does
-//! Flows are hashed into queues, which are served by deficit round robin, new ones first
-//! ([DRR++](crate::scheduler::drr_plus_plus)). Each queue has its own [PIE](crate::dropper::pie). A
-//! full buffer drops from the head of the [fattest queue](crate::dropper::fattest), up to half of
-//! it at once.
+//! As in FQ-CoDel, flows are hashed into queues, which are served by
+//! [DRR++](crate::scheduler::drr_plus_plus). A full buffer drops from the head of the [fattest
+//! queue](crate::dropper::fattest). Each queue has its own [PIE](crate::dropper::pie).
 //!
 //! # Why
-//! It separates flows as FQ-CoDel does. Against an unresponsive flow, PIE's probability rises as
-//! far as needed, while CoDel's rate of drops grows slowly.
+//! Against an unresponsive flow, PIE's probability rises as far as needed, while CoDel's rate of
+//! drops grows slowly.
 //!
 //! # State and cost
-//! 130 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
-//! queue. The rest is O(1).
+//! 130 bytes per queue, and each packet's links. O(log queues) per packet, to track the fattest
+//! queue.
 //!
 //! # Source (section, equation)
 //! RFC 8033 for PIE and RFC 8290 for the queues; G. Ramakrishnan and others, "FQ-PIE queue

@@ -1,13 +1,13 @@
 //! ALQD: approximated longest queue drop.
 //!
 //! # What it does
-//! Remembers one queue and its length. Whenever a packet enters or leaves a queue, that queue
-//! replaces the remembered one if it is longer. When the buffer is full, the remembered queue loses
-//! its oldest packet, and the arrival enters.
+//! Remembers one queue and its length. Whenever a packet enters or leaves a longer queue, that
+//! queue replaces the remembered one. When the buffer is full, the remembered queue loses its
+//! oldest packet, and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
 //! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
-//! (section II.B). ALQD never marks: it drops only when the buffer is full.
+//! (section II.B).
 //!
 //! # Why
 //! It nearly matches the isolation of longest queue drop for one comparison per packet.
@@ -20,8 +20,8 @@
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: section II.B.3.
 //!
 //! # Where we differ
-//! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
-//!   that happens exactly when the remembered queue has run empty and no other has replaced it.
+//! - In the paper an arrival is dropped if memory cannot be freed. Here that happens exactly when
+//!   the remembered queue has run empty and no other has replaced it.
 //! - With weights, queues are compared by the excess q - b of their length q over their current
 //!   share b.
 //! - With `drop = "tail"` the remembered queue loses its newest packet. If that queue is the

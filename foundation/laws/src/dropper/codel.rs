@@ -20,9 +20,8 @@
 //! # Where we differ
 //! - As in Linux, a mark may replace a drop. A marked packet is sent, so at most one signal is
 //!   given per packet sent.
-//! - The time to the next signal is rounded down to nanoseconds.
-//! - If several drops are due at one instant, they hit the next packets to leave, as in the RFC's
-//!   loop. The scheduler decides which packets these are.
+//! - If several drops are due at one instant, they hit the next packets to leave, in the
+//!   scheduler's order.
 //!
 //! # Example
 //! ```toml
@@ -274,8 +273,8 @@ const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
 /// to 2^-16. Overflows may raise `count` far above the count that belongs to `root`. The step would
-/// then end below zero. Instead its 64 unsigned bits wrap around, as in Linux, and the result is
-/// not a root. A result of 0 remains until a new phase begins.
+/// then be negative, but wraps around in 64 unsigned bits, as in Linux. A result of 0 remains until
+/// a new phase begins.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));

@@ -1,17 +1,16 @@
 //! FQ-CoDel's method of making room: drops packets from the head of the queue with the most bytes,
 //! until half of these bytes or a maximum number of packets are gone (RFC 8290, section 4.1).
 //!
-//! The arrival counts as if it were in its queue already, as in the RFC. Among queues with equal
-//! bytes, the one with the lowest number loses.
+//! The arrival counts as if it were in its queue already. Among queues with equal bytes, the one
+//! with the lowest number loses.
 //!
 //! The RFC searches all queues. Here each node of a tree over the queues holds the maximum of the
-//! four nodes below it. An arrival raises its queue's bytes in the tree, but a departure does not
-//! lower them. So values in the tree may be too high, but never too low. A maximum that proves too
-//! high is corrected, and the search is repeated. So departures cost nothing, and the result is
-//! exact.
+//! four nodes below it. Arrivals raise the bytes in the tree, but departures do not lower them, and
+//! so cost nothing. A maximum that proves too high is corrected, and the search is repeated, so the
+//! result is exact.
 //!
-//! A correction takes O(log n) for n queues. Each corrected value was raised by an earlier packet,
-//! so the cost is amortised; but one overflow may correct all values.
+//! A correction takes O(log n) for n queues, amortised over the packets that raised the values; but
+//! one overflow may correct all values.
 
 use alloc::boxed::Box;
 use alloc::vec;

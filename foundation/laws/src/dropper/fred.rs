@@ -7,17 +7,16 @@
 //! thresholds of the average queue, as in RED. They only affect flows with at least `min_q` packets
 //! queued, and at least as many as the average flow.
 //!
-//! With `ecn = "mark"` random early signals mark ECN-capable packets. All other drops remain drops:
-//! their flows did not respond. (The paper always drops.) With a `scheduler`, each of its queues is
-//! a flow.
+//! With `ecn = "mark"` only random early signals mark ECN-capable packets. Other drops remain
+//! drops, as their flows did not respond. (The paper always drops.) With a `scheduler`, each of its
+//! queues is a flow.
 //!
 //! # Why
 //! RED drops from flows in proportion to their traffic, whether they respond or not. FRED protects
 //! flows with few queued packets and restrains unresponsive ones.
 //!
 //! # State and cost
-//! A count of strikes (4 bytes) for each packet that the buffer has room for, allocated at
-//! construction. O(1).
+//! A count of strikes (4 bytes) for each packet that the buffer has room for. O(1).
 //!
 //! # Source (section, equation)
 //! D. Lin and R. Morris, "Dynamics of random early detection", SIGCOMM 1997: the listing of the
@@ -29,12 +28,11 @@
 //!   have two packets), B (no flow may have more than twice the average flow's) and C (drop all).
 //! - Above the upper threshold, both implementations apply all three rules. C then drops every
 //!   arrival, and A and B decide only which flow gets a strike. `many_flow_support` is ours: true
-//!   omits C; false matches those implementations.
+//!   omits C.
 //! - Random drops are spread over arrivals as in RED's paper of 1993; if the formula passes 1, the
 //!   drop is certain.
-//! - In bytes, the random drop does not depend on the packet's length: a flow is judged by its
-//!   bytes already.
-//! - No number is drawn if the probability is 0 or 1.
+//! - In bytes, the random drop ignores the packet's length, because flows are judged by bytes
+//!   already.
 //!
 //! # Example
 //! ```toml

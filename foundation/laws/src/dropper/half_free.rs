@@ -7,8 +7,8 @@
 //!
 //! # Why
 //! A single queue takes a third of the buffer, and two queues a fourth each, so a newcomer has room
-//! without push-outs. ns-2 serves its SFQ (P. McKenney, "Stochastic Fairness Queueing", INFOCOM
-//! 1990) behind this rule; McKenney's own rule takes from the longest queue.
+//! without push-outs. McKenney's rule ("Stochastic Fairness Queueing", INFOCOM 1990) instead takes
+//! from the longest queue.
 //!
 //! # Source
 //! Derived from traces of ns-2 2.35 (65 063 arrivals of six bursty flows with `maxqueue_` 40 and

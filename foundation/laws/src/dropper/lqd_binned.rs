@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! Sorts the queues into bins by length, each bin twice as wide as the one below: 1, 2 to 3, 4 to 7
-//! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
-//! and the arrival enters.
+//! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet.
 //!
 //! The `weights` of the `scheduler` set the queues' shares of the buffer as in [LQD](super::lqd).
 //!
@@ -22,7 +21,7 @@
 //! - The paper takes any queue of the highest bin. Here it is the queue that has been in the bin
 //!   longest without a loss, so none loses many packets in a row.
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
-//! - In the paper a queue moves by at most one bin. Here it may pass several if bytes are counted.
+//! - In the paper a queue moves by at most one bin. In bytes it may pass several.
 //! - With weights the bin is that of q/w, the length of the queue divided by its weight. LQD
 //!   instead compares each queue's excess over its share. That excess changes whenever another
 //!   queue appears or empties, and the bins could not follow.

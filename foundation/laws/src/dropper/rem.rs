@@ -1,14 +1,15 @@
 //! REM: random exponential marking.
 //!
 //! # What it does
-//! The link has a price. At fixed intervals, the price rises if arrivals exceeded the capacity, or
-//! if the backlog exceeds a target; otherwise it falls. A packet is dropped (or marked) with
-//! probability 1 - phi^(-price), where phi is a constant above 1.
+//! The link has a price. At fixed intervals, the price changes in proportion to a sum: arrivals
+//! above the capacity, plus weighted backlog above a target. If the sum is negative, the price
+//! falls, but not below 0. A packet is dropped (or marked) with probability 1 - phi^(-price), for a
+//! constant phi above 1.
 //!
 //! # Why
 //! The price settles where rate and backlog both reach their targets, whatever the number of
-//! senders. Over several links the probabilities of passing multiply, so prices add up, and a
-//! sender learns the price of its entire path.
+//! senders. Over several links, the probabilities of passing multiply, so a sender learns the sum
+//! of the prices.
 //!
 //! # State and cost
 //! A price, an average and a count. O(1), with one exponential per change of the price.
@@ -20,11 +21,8 @@
 //! # Where we differ
 //! - ns-2 holds one packet fewer than its limit, and admits an arrival before dropping it. Here the
 //!   buffer is exact.
-//! - There is no timer: the next arrival or departure updates the price for all intervals that have
-//!   passed.
-//! - Intervals without arrivals are summed in closed form, so the price may differ from a loop's in
-//!   the last digits.
-//! - No number is drawn if the probability is 0 or 1.
+//! - There is no timer: the next arrival or departure updates the price for all past intervals.
+//!   Intervals without arrivals are summed in closed form, so last digits may differ.
 //!
 //! # Example
 //! ```toml

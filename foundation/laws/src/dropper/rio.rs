@@ -119,7 +119,7 @@ pub struct Spec {
     /// most 1/p (RED's paper of 1993).
     ///
     /// See `Spreading`. True is ns-2's default for RED. If true, the edges of the adaptive token
-    /// bucket (ATB) receive marks at a lower rate than they expect. Their targets then grow without
+    /// bucket (ATB) receive marks at a lower rate than they expect, and its targets grow without
     /// bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,

@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! When the buffer is full, a random queue above its share of the buffer loses its oldest packet,
-//! and the arrival enters. RND never marks.
+//! and the arrival enters.
 //!
 //! In a buffer of size B, a queue of weight w has the share b = B w / (sum of w). The `scheduler`
-//! sets the `weights`. In the paper n queues have equal shares, b = B/n (section II.B).
+//! sets the `weights`. The paper's weights are equal (section II.B).
 //!
 //! # Why
 //! Longest queue drop takes many packets in a row from one long queue, and TCP Reno suffers under
@@ -13,9 +13,9 @@
 //!
 //! # State and cost
 //! In packets with equal weights: 12 bytes per packet of buffer, O(1) per packet and per push-out.
-//! In bytes, or with other weights: 40 bytes per packet of buffer (44 with weights), O(log n) per
-//! packet. A push-out takes O(log n) for each different weight, so at most 256 different weights
-//! are allowed, including the weight 1 of unlisted classes.
+//! Otherwise: 40 bytes per packet of buffer (44 with weights), O(log n) per packet. A push-out then
+//! takes O(log n) for each different weight, so at most 256 different weights are allowed,
+//! including the weight 1 of unlisted classes.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -24,9 +24,8 @@
 //! # Where we differ
 //! - The paper defines the rule for an arrival whose queue holds less than its share. Here the rule
 //!   applies to every arrival, so the arrival's queue may lose the packet.
-//! - The arrival's queue counts in n, even if that queue is still empty.
-//! - With `drop = "tail"`, the arrival is refused if its queue must lose a packet.
-//! - The weight of a queue is that of the class of the packet that made it backlogged.
+//! - The arrival's queue counts as backlogged even if it is empty.
+//! - A queue has the weight of the class of the packet that made it backlogged.
 //! - If no queue holds more than its share, the queue closest to its share loses a packet. Among
 //!   equals, the arrival's queue loses.
 //!

@@ -5,8 +5,7 @@
 //! buffer is full.
 //!
 //! # Why
-//! A sender that counts marks, as DCTCP does, must learn at once when the queue itself, not its
-//! average, exceeds K.
+//! DCTCP counts marks, so it must learn at once when the queue itself, not its average, exceeds K.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -18,7 +17,7 @@
 //!
 //! # Where we differ
 //! - The backlog does not include the arrival.
-//! - A packet that is not ECN-capable passes; switches that implement the rule with RED drop it.
+//! - Switches that use RED for this rule drop packets that are not ECN-capable.
 //!
 //! # Example
 //! ```toml

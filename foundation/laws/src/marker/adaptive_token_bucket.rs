@@ -2,30 +2,28 @@
 //!
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
-//! rate and yellow ("out") above it. Each packet may carry a request from the egress edge for a
-//! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
-//! direction of the majority of the requests.
+//! rate and yellow ("out") above it. A packet may carry a request from the egress edge for a higher
+//! or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
+//! direction of most requests.
 //!
 //! # Why
-//! With fixed contracts, all aggregates share the surplus or shortage of a link about equally. If
-//! targets follow the link, their sum approaches its capacity, and each aggregate gets about the
-//! share that its contract calls for.
+//! With fixed contracts, all aggregates share the surplus or shortage of a link about equally.
+//! Targets that follow the link give each aggregate about the share that its contract calls for.
 //!
 //! # State and cost
-//! The state of the token bucket, a target, a count of requests and a time; O(1) per packet. There
-//! is no timer: the next packet makes up for the intervals that have ended.
+//! The state of the token bucket, a target, a count of requests and a time; O(1) per packet.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
 //! Networks", GLOBECOM 2003, section III, equation (2), and section IV for T_s and delta.
 //!
 //! # Where we differ
-//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. So the target
+//! - Equation (2) sets the new target to (1 +- delta) R_t, with R_t the contract. So the target
 //!   would never leave the contract by more than a hundredth of a percent. Here each change adds or
-//!   subtracts delta R_t. With `additive = false`, R_t is read as the current target.
+//!   subtracts delta R_t. With `additive = false`, R_t is the current target.
 //! - `lowest` and `highest` are ours. Without bounds, targets grow forever if no link is ever full.
 //! - A gateway's `[egress]` reports only occasionally. While a report is valid, its request counts
-//!   again in each interval. Afterwards the target returns to the contract by the same steps.
+//!   in each interval. Afterwards the target returns to the contract by the same steps.
 //!
 //! # Example
 //! ```toml

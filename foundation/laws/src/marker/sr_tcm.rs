@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Tokens, each worth a byte, come at `rate` into a committed bucket and, while it is full, into an
-//! excess bucket. A packet that finds enough tokens in the committed bucket takes them and is
-//! green. If only the excess bucket holds enough, the packet takes those and is yellow. Otherwise
-//! it is red. With `aware`, a packet never gets a better colour than it had.
+//! excess bucket. A packet that the committed bucket can pay for is green. Otherwise, a packet that
+//! the excess bucket can pay for is yellow, and any other is red. With `aware`, a packet never gets
+//! a better colour than it had.
 //!
 //! # Why
 //! Only the size of a burst decides the colour, not the peak rate.

@@ -2,10 +2,9 @@
 //!
 //! # What it does
 //! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet
-//! for which the peak bucket holds too few tokens is red and takes none. If only the committed
-//! bucket holds too few, the packet is yellow and takes tokens from the peak bucket. Any other
-//! packet is green and takes tokens from both. With `aware`, a packet never gets a better colour
-//! than it had.
+//! that the peak bucket cannot pay for is red and takes no tokens. If the committed bucket cannot
+//! pay for the packet, the packet is yellow, and only the peak bucket pays. Any other packet is
+//! green, and both buckets pay. With `aware`, a packet never gets a better colour than it had.
 //!
 //! # Why
 //! trTCM suits services that promise a committed rate and police a peak rate.

@@ -1,8 +1,8 @@
 //! TSW2CM: the time-sliding-window two-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. A packet is yellow with a probability
-//! equal to the fraction of the estimate above `rate`. All other packets are green.
+//! Estimates the aggregate's rate over a sliding window. The fraction of the estimate above `rate`
+//! is the probability that a packet is yellow. Other packets are green.
 //!
 //! # Why
 //! The excess is spread over packets at random, so no single flow of the aggregate bears all of it.
@@ -11,8 +11,8 @@
 //! One average and one random stream; O(1) per packet.
 //!
 //! # Source (section, equation)
-//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, for the estimator; D. Clark and W. Fang 1998, on
-//! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
+//! W. Fang, N. Seddigh and B. Nandy, RFC 2859, for the estimator; D. Clark and W. Fang 1998, and
+//! ns-2's `dsPolicy`, for two colours.
 //!
 //! # Where we differ
 //! Yellow is "out" in the sources.

@@ -1,10 +1,9 @@
 //! TSW3CM: the time-sliding-window three-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
-//! target rate, packets are green. Between committed and peak target rate, the estimate's fraction
-//! above the committed rate is yellow. Above the peak rate, the fraction beyond it is red, and the
-//! fraction between the two rates is yellow. Packets are picked at random.
+//! Estimates the aggregate's rate over a sliding window. The estimate's fraction above the peak
+//! target rate is red. The fraction between the committed and the peak target rate is yellow, and
+//! the rest is green. Packets are picked at random.
 //!
 //! # Why
 //! The excess is spread as in [`tsw2cm`](super::tsw2cm), with a second limit.

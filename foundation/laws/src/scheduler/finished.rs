@@ -24,8 +24,8 @@ const SWEPT: usize = 2;
 /// that flow loses least.
 ///
 /// A flow is remembered if the index of its table entry is in the heap.
-/// [`forget_all`](Self::forget_all) empties only the heap, in O(1). Entries of forgotten flows are
-/// removed later, [two](SWEPT) whenever a flow is remembered, so they never fill the table.
+/// [`forget_all`](Self::forget_all) empties only the heap, in O(1). Whenever a flow is remembered,
+/// [two](SWEPT) entries of forgotten flows are removed, so they never fill the table.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,

@@ -8,7 +8,7 @@ use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// The fraction bits of a weight. Weights are integers, so their sum is exactly zero once the last
 /// flow has left. The least weight, 10^-6, is exact to 2 in 10^5; the greatest, 10^6, fits in a
-/// `u64`. Equal weights count as 1, so divisions stay within 64 bits, where they are fast.
+/// `u64`. Equal weights count as 1, for fast divisions within 64 bits.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; `bytes` is zero if there is none.

@@ -536,8 +536,7 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Returns the bytes that each flow sent, and the maximum number of packets sent while a ping
-    /// waited.
+    /// Returns each flow's bytes, and the maximum number of packets sent while a ping waited.
     ///
     /// Flows below `standing` are always backlogged. Any other flow pauses for `pause` packets
     /// after each of its packets. A ping comes every `gap` packets.

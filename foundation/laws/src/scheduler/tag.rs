@@ -5,8 +5,8 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// An integer is exact, however large the tag. 2^32 packets of 64 KiB move the tag of a flow of the
-/// least weight, 10^-6, by `2^32 x 2^16 x 2^32 x 2^20 = 2^100`. So 128 bits never overflow.
+/// An integer is exact, however large the tag. If a flow has the least weight (10^-6), 2^32 packets
+/// of 64 KiB move its tag by `2^32 x 2^16 x 2^32 x 2^20 = 2^100`. So 128 bits never overflow.
 pub(super) type Tag = u128;
 
 /// The fraction bits of a tag: the price of 40 bytes is exact to 10^-5 for a flow of the greatest

@@ -6,9 +6,8 @@
 //! ring, all frames arrive through the queue. An interface may go down and come back, or change its
 //! MTU.
 //!
-//! The ring is of version 2. Version 3 delivers frames in blocks, and hands over a block with few
-//! frames only after a millisecond or more. The delay that an idle gateway adds should stay under
-//! 100 us.
+//! The ring is of version 2. Version 3 hands over a block with few frames only after a millisecond
+//! or more. An idle gateway should add less than 100 us.
 //!
 //! Frames are not sent from a ring (`PACKET_TX_RING`). The kernel frees a slot when the receiving
 //! socket accepts the packet, but virtual interfaces read the slot after that.

@@ -1,7 +1,7 @@
 //! Parameters read from TOML text without serde, for small programs that embed a discipline.
 //!
-//! The reader supports tables, lists, texts of one line, numbers and truth values. It refuses dates
-//! and texts of several lines. Otherwise it agrees with other readers of TOML.
+//! The reader refuses dates and texts of several lines. Otherwise it agrees with other readers of
+//! TOML.
 
 mod parse;
 mod value;

@@ -102,8 +102,8 @@ impl Tapped {
 }
 
 /// The bytes that a frame of `len` bytes takes on the link. If `segment` is not 0, the kernel
-/// splits the frame. Each packet has the headers, which end at offset `payload`, and up to
-/// `segment` bytes of payload.
+/// splits the frame into packets with up to `segment` bytes of payload, after headers that end at
+/// offset `payload`.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

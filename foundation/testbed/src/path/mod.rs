@@ -6,11 +6,11 @@
 //!
 //! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
 //! [wire](fairwire_core::Wire) applies. A separate host holds the path, so a gateway under test
-//! does not apply the faults itself. A program that forwards can instead apply these faults at [its
+//! does not apply the faults itself. A program that forwards can instead apply them at [its
 //! ports](WiredPort).
 //!
-//! Super-packets are split, as by a network card, so frames are delayed and lost singly. A frame is
-//! lost and [counted](Carried::overflowed) if too many bytes are in transit.
+//! Super-packets are split, so frames are delayed and lost singly. A frame is lost and
+//! [counted](Carried::overflowed) if too many bytes are in transit.
 
 mod carrier;
 mod faults;

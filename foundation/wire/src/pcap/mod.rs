@@ -1,9 +1,9 @@
-//! Reads captures that are entirely in memory.
+//! Reads captures that are entirely in memory, in either byte order.
 //!
-//! - pcap (draft-ietf-opsawg-pcap): both byte orders; time stamps in microseconds or nanoseconds.
-//! - pcapng (draft-ietf-opsawg-pcapng): any number of sections and interfaces, in either byte
-//!   order; enhanced and obsolete packet blocks; time stamps of any resolution and offset. A simple
-//!   packet block has no time and is refused; other blocks are skipped.
+//! - pcap (draft-ietf-opsawg-pcap): time stamps in microseconds or nanoseconds.
+//! - pcapng (draft-ietf-opsawg-pcapng): any number of sections and interfaces; enhanced and
+//!   obsolete packet blocks; time stamps of any resolution and offset. A simple packet block has no
+//!   time and is refused; other blocks are skipped.
 //!
 //! No input makes the reader panic, and no allocation depends on a length field.
 
@@ -175,15 +175,14 @@ pub struct Offered {
 /// omitted.
 ///
 /// Flows are identified in bare IP packets, and after Ethernet, PPPoE, PPP, Cisco HDLC, 802.11
-/// (with or without radiotap), Linux's two "cooked" captures and BSD loopback. Unidentified packets
-/// form one flow, and [`notes`] counts them. Any other link type is an error. The bytes of a
+/// (with or without radiotap), Linux's two "cooked" captures and BSD loopback. Any other link type
+/// is an error. Unidentified packets form one flow, and [`notes`] counts them. The bytes of a
 /// radiotap header or of a direction octet do not count.
 ///
-/// If a packet is truncated, the packets before it are returned. A truncated first packet is an
-/// error.
+/// A truncated packet ends the capture, and is an error if it is the first.
 ///
-/// A fairwire trace records a packet at several interfaces. Each packet counts once, at the
-/// interface where its flow first appears.
+/// A packet that a fairwire trace records at several interfaces counts once, at the interface where
+/// its flow first appears.
 pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();

@@ -1,16 +1,16 @@
 //! Splits super-packets of segmentation offload into the frames that a network card would have
-//! sent, with complete checksums.
+//! sent.
 //!
-//! TCP between local stacks arrives in packets of up to 64 KiB. If these were queued unchanged,
-//! bursts rather than packets would share the link. [`split`] corrects in each frame:
+//! TCP between local stacks arrives in packets of up to 64 KiB. Without a split, bursts rather than
+//! packets would share the link. [`split`] corrects in each frame:
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
 //! - **TCP**: sequence number; FIN and PSH only on the last segment; CWR only on the first (RFC
 //!   3168, section 6.1.2); the urgent pointer still points at the same octet; checksum.
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
-//! - **Tunnels** ([`tunnel`]): the inner packet is split, and every outer header is corrected:
-//!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums if present.
+//! - **Tunnels** ([`tunnel`]): the inner packet is split. In every outer header: lengths, IPv4
+//!   identification (plus one per segment), UDP and GRE checksums if present.
 //!
 //! Any other frame is passed on once, with its partial checksum completed (CRC32c for SCTP).
 
@@ -128,8 +128,7 @@ pub enum SplitError {
 /// `out` in order, and returns their number.
 ///
 /// `scratch` needs [`MAX_FRAME_BYTES`] for a super-packet, and the frame's length for any other
-/// frame. A frame that needs no change is passed on in place. After an error, nothing has been
-/// passed on.
+/// frame. After an error, nothing has been passed on.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,

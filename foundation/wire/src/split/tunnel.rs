@@ -2,9 +2,8 @@
 //! has a length or a checksum.
 //!
 //! The kernel reports the type of the *inner* packet and, by `csum_start`, the start of its
-//! transport header. [`find`] walks there from the outer header. The headers in between may be IP
-//! in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE and
-//! VLAN tags.
+//! transport header. [`find`] walks there from the outer header, past IP, GRE (RFC 2784, RFC 2890),
+//! VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE and VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
 //! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. This header's

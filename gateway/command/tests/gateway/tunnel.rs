@@ -1,6 +1,5 @@
 //! Tunnels of a router. Peers of a VPN server or PPP concentrator share the router's link (field
-//! case C13). Their packets have no Ethernet header. Hosts behind the router's VPN client share the
-//! link with the other hosts (field case C10).
+//! case C13), as do hosts behind the router's VPN client (field case C10).
 
 use super::router::{
     HOSTS, Home, LAN, PATIENCE, PUBLIC, SERVER, WAN, address, echo, rate_of, reaches, transfers_of,

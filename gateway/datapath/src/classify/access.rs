@@ -243,9 +243,8 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
-    /// Do a frame's names agree with `class`, as far as [`Bind`] requires? With [`Bind::Strict`],
-    /// each type of key that the class has must match. An outer VLAN does not count if the inner
-    /// VLAN belongs to a subscriber.
+    /// Do a frame's names agree with `class`, as far as [`Bind`] requires? An outer VLAN does not
+    /// count if the inner VLAN belongs to a subscriber.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {

@@ -3,7 +3,7 @@
 //! A packet's inside host receives downloads and sends uploads. The packet's class is the first
 //! that matches:
 //!
-//! 1. the subscriber who has the inside host's address;
+//! 1. the subscriber with the inside host's address;
 //! 2. the subscriber named by the link layer;
 //! 3. the first class whose rules match;
 //! 4. [`UNCLAIMED`].

@@ -1,8 +1,8 @@
 //! Looks up the class of the longest prefix that contains an address.
 //!
 //! Prefixes are cut into disjoint, sorted ranges, each with the class of its longest prefix. An
-//! index divides the addresses into buckets of equal size, and points to each bucket's first range.
-//! A lookup searches only the ranges of one bucket, which are few if prefixes are evenly spread.
+//! index divides the addresses into buckets of equal size. A lookup searches only the ranges of one
+//! bucket, which are few if prefixes are evenly spread.
 
 use super::prefix::{Ends, Prefix};
 use crate::account::renumbered;

@@ -3,16 +3,16 @@
 //! A lost hello of a router takes a route down, so a flood must neither delay nor drop hellos. But
 //! an unbounded bypass would let a host disguise its traffic as control. A token bucket therefore
 //! bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that exceed the
-//! bucket are not lost: they pass through the discipline.
+//! bucket pass through the discipline.
 //!
-//! **A flood of control packets**, from one source or from thousands of forged ones, must not use
-//! up the bucket that routers need. Any source may therefore use half of the burst. The other half
-//! is reserved for at most [`SOURCES`] known sources, each within an equal share of the rate.
+//! **A flood of control packets**, even from forged sources, must not use up the bucket. Any source
+//! may therefore use half of the burst. The other half is reserved for at most [`SOURCES`] known
+//! sources, each within an equal share of the rate.
 //!
 //! A source is identified by an Ethernet address, an outer VLAN, an IP address and a protocol. A
-//! source becomes known when [`KNOWN`] has passed since its first packet, and stays known while it
-//! sends. No other source takes its slot. A new source thus takes nothing from a known source,
-//! unless it forges that source's addresses in the same VLAN.
+//! source becomes known when [`KNOWN`] has passed since its first packet, and keeps its slot while
+//! it sends. A new source thus takes nothing from a known source, unless it forges that source's
+//! addresses in the same VLAN.
 //!
 //! Hosts send control packets too, such as ARP. Hosts get at most half of the slots; the other half
 //! is for routers only. Packets that a router forwards may come from any host. Their sources are
@@ -211,15 +211,13 @@ impl Kind {
     }
 }
 
-/// Does `frame` control a network? [`not_ip::is_control`] covers frames that are not IP. Control IP
-/// packets are:
+/// Does `frame` control a network? [`not_ip::is_control`] covers frames that are not IP. These IP
+/// packets are control packets, unless they are fragments:
 ///
 /// - packets to link-local groups (224.0.0.0/24, ff02::/16), except TCP, mDNS and LLMNR;
 /// - OSPF and IGMP with hop limit 1;
 /// - VRRP, BFD and neighbour discovery with hop limit 255;
 /// - BFD over several hops, MLD with hop limit 1, and DHCP.
-///
-/// A fragment is never a control packet.
 #[inline]
 pub fn of(frame: &[u8], headers: &Headers) -> bool {
     match &headers.network {

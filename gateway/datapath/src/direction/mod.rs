@@ -204,8 +204,8 @@ impl Direction {
         self.books.were_lost(port.take_late());
     }
 
-    /// Makes the link's rate follow the schedule `law` from `now` on, with times counted from
-    /// `start`. A packet in transmission ends as scheduled. Has no effect without a shaper.
+    /// Makes the link's rate follow `law` from `now` on, with times counted from `start`. A packet
+    /// in transmission ends as scheduled. Has no effect without a shaper.
     ///
     /// # Panics
     /// If the steps are not in order of time.

@@ -1,4 +1,4 @@
-//! Replaces a direction's configuration between two packets, without losing a packet inside.
+//! Replaces a direction's configuration without losing a packet inside.
 //!
 //! The packet in transmission continues unchanged. A waiting packet that moves to a new discipline
 //! gets the flow and the length that the new classifier finds. If it kept its old flow, later

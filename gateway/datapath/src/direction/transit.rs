@@ -1,8 +1,8 @@
 //! Moves the packets inside a direction to another process, or takes in packets from another
 //! process.
 //!
-//! A waiting frame gets its original codepoint back, by which the other process classifies it. The
-//! frame keeps congestion marks that it got in the gateway.
+//! A waiting frame keeps its congestion marks. It gets its original codepoint back, by which the
+//! other process classifies it.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};

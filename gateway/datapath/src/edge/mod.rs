@@ -1,5 +1,5 @@
-//! The edges of a DiffServ domain. The edge at the exit estimates marks, and sends reports to the
-//! edge at the entrance. A report is a datagram; the paper used two header bits.
+//! The edges of a DiffServ domain. The edge at the exit estimates marks, and reports them to the
+//! edge at the entrance in datagrams. The paper used two header bits.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003.

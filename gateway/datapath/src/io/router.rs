@@ -11,14 +11,15 @@
 //! NAT, connection tracking and the firewall process each packet once, on the same interfaces as
 //! without a gateway. Packets to and from the router itself are not taken.
 //!
-//! The packet filter takes packets out, by rules in our tables. Traffic control on the TAP devices
-//! gives the packets back.
+//! Rules in our tables of the packet filter take packets out. Traffic control on the TAP devices
+//! gives them back.
 //!
-//! An inside interface without an Ethernet header (a VPN, PPP) has bare IP packets. The TAP
-//! device's port then prepends an Ethernet header. Traffic control removes the header from
-//! downloads. On uploads, the header remains before the IP packet, where no protocol reads it. It
-//! distinguishes the uploads given back from new ones.
+//! If the packets of an inside interface have no Ethernet header (a VPN, PPP), the TAP device's
+//! port prepends one. Traffic control removes the header from downloads. On uploads, the header
+//! remains before the IP packet, where no protocol reads it. It distinguishes the uploads given
+//! back from new ones.
 
+use super::insides::{DEVICES, covers, is_pattern};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::interface;
@@ -59,26 +60,6 @@ pub struct Passage {
 /// The maximum number of inside interfaces of a gateway.
 pub const MAX_INSIDES: u8 = 16;
 
-/// Is `inside` a pattern rather than the name of an interface?
-pub fn is_pattern(inside: &str) -> bool {
-    inside.ends_with('*')
-}
-
-/// Is `inside` the name of the interface `name`, or a pattern that covers it? A pattern covers
-/// neither the loopback nor the devices of gateways.
-pub fn covers(inside: &str, name: &str) -> bool {
-    let is_device = || KINDS.as_flattened().iter().any(|kind| name.starts_with(kind));
-    match inside.strip_suffix('*') {
-        Some(start) => name.starts_with(start) && name != "lo" && !is_device(),
-        None => name == inside,
-    }
-}
-
-/// Can an interface have both of these names, or be covered by both patterns?
-pub fn overlap(one: &str, other: &str) -> bool {
-    covers(one, other.trim_end_matches('*')) || covers(other, one.trim_end_matches('*'))
-}
-
 /// The fate of packets when the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
@@ -108,9 +89,6 @@ struct RouterPort {
 const LOOK: Duration = Duration::from_ms(500);
 /// The maximum number of bytes that our devices' names take from the inside interface's name.
 const MAX_OF_NAME: usize = 10;
-/// The beginnings of our devices' names: for uploads and for downloads, first without a tunnel.
-const KINDS: [[&str; 2]; 4] =
-    [["fwup-", "fwdn-"], ["fwu1-", "fwd1-"], ["fwu2-", "fwd2-"], ["fwu3-", "fwd3-"]];
 /// The bit that marks forwarded packets from the outside until the egress chain takes them.
 /// Passages through a tunnel use lower bits.
 const MARK: u32 = 0x4000_0000;
@@ -145,7 +123,7 @@ impl Passage {
             .map(|(at, _)| at)
             .take_while(|at| self.inside.len() - at <= MAX_OF_NAME);
         let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
-        KINDS[usize::from(self.number & 3)].map(|kind| format!("{kind}{end}"))
+        DEVICES[usize::from(self.number & 3)].map(|kind| format!("{kind}{end}"))
     }
 
     /// The passage of the interface `inside`, which this pattern covers. The passage's inside
@@ -321,9 +299,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // For a packet that still has its sender's socket, such as one of a local container, the kernel
-    // may report the input interface instead of the output interface. The route's kind then
-    // decides, and the packet counts as untunnelled.
+    // For a packet that still has its sender's socket, such as one from a local container, the
+    // kernel may report the input interface as the output interface. The route's type then decides,
+    // and the packet counts as untunnelled.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_kind = Some(by_kind).filter(|_| passage.number & 3 == 0);
@@ -626,13 +604,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_interfaces_that_begin_like_it_but_not_our_devices() {
-        assert!(covers("ppp*", "ppp0") && covers("ppp*", "ppp12") && covers("lan0", "lan0"));
-        for (inside, name) in
-            [("ppp*", "pp0"), ("l*", "lo"), ("f*", "fwup-lan0"), ("fw*", "fwd3-lan0"), ("lan", "lan0")]
-        {
-            assert!(!covers(inside, name), "{inside} {name}");
-        }
+    fn a_passage_of_a_pattern_has_the_name_of_its_interface() {
         let pattern = Passage { table: "fairwire-t/ppp*/1".into(), number: 1, ..passage("ppp*") };
         let one = pattern.of("ppp7", 15);
         assert_eq!((one.table.as_str(), one.inside.as_str(), one.number), ("fairwire-t/ppp7/1", "ppp7", 61));

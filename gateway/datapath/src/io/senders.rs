@@ -3,14 +3,11 @@
 //! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). Headers, the
 //! discipline and counts stay on the deciding thread, so no rate is divided among threads. The
 //! deciding thread hands frames of some flows to [`Senders`] in batches ("parcels"), and sends the
-//! others itself.
+//! others.
 //!
-//! **Assignment.** Flows are hashed into 256 buckets, and each bucket has a thread that sends its
-//! frames.
-//!
-//! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
-//! while none of its frames is in flight. The only exception is a stalled thread: its buckets
-//! change at once.
+//! Flows are hashed into 256 buckets, each assigned to a thread. A bucket changes threads only
+//! while none of its frames is in flight, so each flow stays in order. The only exception is a
+//! stalled thread: its buckets change at once.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;

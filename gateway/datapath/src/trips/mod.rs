@@ -4,12 +4,12 @@
 //! port. So it excludes waits in the gateway's queues. Trips of downloads are between the gateway
 //! and the subscriber. Trips of uploads are between the gateway and the rest of the network.
 //!
-//! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; the
-//! method is that of Kathleen Nichols' `pping`). If several segments have the same timestamp, only
-//! the first is timed, and only the exact echo counts. Without timestamps, the acknowledgement of
-//! the segment's last byte counts, unless a retransmission in between voids it, as in Karn's
-//! algorithm (RFC 6298, section 3). One segment at a time is timed per conversation and direction.
-//! Bare acknowledgements are not answered at once, and are timed only for a listener.
+//! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; Kathleen
+//! Nichols' `pping` does the same). Of several segments with one timestamp, only the first is
+//! timed, and only the exact echo counts. Without timestamps, the acknowledgement of the segment's
+//! last byte counts, unless a retransmission in between voids it (Karn's algorithm: RFC 6298,
+//! section 3). One segment at a time is timed per conversation and direction. Bare acknowledgements
+//! are timed only for a listener.
 //!
 //! **Retransmissions** are segments that begin before the highest byte observed in their
 //! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
@@ -21,9 +21,9 @@
 //! timestamp. Such a trip is too long if the sender has no data for a while, so only the listener
 //! gets it.
 //!
-//! Each trip comes with a [lower bound](RoundTrip::least). Let P be the packet that arrived just
-//! before the answer. The other end sent P before it received the timed segment. Packets stay in
-//! order, so the trip takes at least the time from the segment's departure to the arrival of P.
+//! The [lower bound](RoundTrip::least) of a trip is the time from the segment's departure to the
+//! arrival of the last packet before the answer. The other end sent that packet before it received
+//! the segment, and packets stay in order.
 //!
 //! A host that forges timestamps or acknowledgements changes the numbers of no other class.
 

@@ -1,16 +1,15 @@
-//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for observers on the path RFC
-//! 9312, section 3.8.2).
+//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for observers RFC 9312, section
+//! 3.8.2).
 //!
-//! A server sends back the last spin bit that it received, and a client the inverse. So each
-//! direction repeats one bit until an edge, a change of the bit, passes. The edge circles between
-//! the ends, once per round trip. An edge that leaves by a port comes back to that port after the
-//! round trip beyond the port, whichever end is the client.
+//! A server sends back the last spin bit that it received, and a client the inverse. So an edge, a
+//! change of the bit, circles between the ends once per round trip. An edge that leaves by a port
+//! comes back to that port after the round trip beyond the port.
 //!
 //! Edges are wrong if packets overtake one another, or if ends randomize the bit, as RFC 9000
 //! recommends for one in 16 paths or connection IDs. Edges are late if an end had nothing to send.
 //! Hence:
-//! - If two edges in a row have the same direction, and the first is unanswered, the second is a
-//!   contradiction. No trip counts until [`SURE`] trips in a row are consistent.
+//! - Two edges in a row in one direction are a contradiction. No trip counts until [`SURE`] trips
+//!   in a row are consistent.
 //! - The answer may be late by at most the time since the previous packet of its direction. If this
 //!   time is more than a quarter of the trip, the trip does not count. So no trip is more than a
 //!   third too long.

@@ -1,8 +1,8 @@
 //! Limits the number of a server's connections.
 //!
 //! At the limit, a new connection replaces the oldest connection of the network with the most
-//! connections. This choice ignores connections of permitted clients, unless there are no others.
-//! So a client that keeps connections open takes room only from its own network.
+//! connections. Connections of permitted clients are replaced last. So a client that keeps
+//! connections open takes room only from its network.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;

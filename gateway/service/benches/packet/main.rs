@@ -1,9 +1,8 @@
 //! The cost of a packet in the gateway itself, without any system call: `cargo bench -p
 //! fairwire-service --bench packet`.
 //!
-//! Frames from 64 flows pass through the download of a plain gateway (`faba`, one class), 32 at a
-//! time. The result is nanoseconds of the thread's processor time per frame, the median of rounds.
-//! For a profile of instructions, run one of the loads, 0 to 9, under callgrind:
+//! The result is nanoseconds of the thread's processor time per frame, the median of rounds. For a
+//! profile of instructions, run one of the loads, 0 to 9, under callgrind:
 //!
 //! ```text
 //! valgrind --tool=callgrind --toggle-collect='*packet::forwarded*' PROGRAM --once 0

@@ -41,8 +41,7 @@ pub struct AfPacketSpec {
 pub struct TunSpec {
     /// The MTU of the devices. Other back ends take it from the interfaces.
     ///
-    /// The minimum is the packet size that every IPv4 host accepts (RFC 791). The maximum is the
-    /// largest value of an IP header's length field.
+    /// The minimum is the packet size that every IPv4 host accepts (RFC 791).
     #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
     pub mtu: Option<u32>,
 }

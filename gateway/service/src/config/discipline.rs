@@ -360,8 +360,7 @@ const HOSTS: usize = 256;
 /// thousands of leaves would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
 /// If there are at most this many leaves, all are built before the first packet, so that nothing is
-/// allocated later. Otherwise each leaf is built by its first packet, since few leaves are busy at
-/// a time.
+/// allocated later. Otherwise each leaf is built by its first packet, since few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
 /// The maximum total room, in packets, of leaves that are built before the first packet. This room
 /// takes 16 MB of memory, but only once it is used.
@@ -456,11 +455,10 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// The default number of queues of all leaves together: about 12 MB, at 90 bytes each.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline `name` defaults that suit a real link. The discipline drops nothing while
-/// at most `free_below` waits.
+/// Gives the discipline `name` defaults for a real link.
 ///
-/// Fair droppers count bytes, since subscribers share bandwidth. If packets were counted, an
-/// upload's acknowledgements would use up a subscriber's share of the download.
+/// Fair droppers count bytes. If packets were counted, an upload's acknowledgements would use up a
+/// subscriber's share of the download.
 ///
 /// The default disciplines mark ECN-capable packets, as RFC 7567, section 4.2.1, and RFC 8087
 /// recommend. A flow that ignores marks still loses packets when it has no tokens or fills its

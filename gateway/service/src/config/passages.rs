@@ -2,7 +2,8 @@
 
 use super::spec::{OnFailure, Spec};
 use super::wire::TunnelSpec;
-use fairwire_datapath::io::router::{Failing, Passage, is_pattern};
+use fairwire_datapath::io::insides::is_pattern;
+use fairwire_datapath::io::router::{Failing, Passage};
 
 /// The name of a router's first nftables table. The router's other tables append `/` and more to
 /// this name. No name of a gateway or an interface contains `/`.

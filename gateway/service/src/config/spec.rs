@@ -91,7 +91,8 @@ pub struct DirectionSpec {
     /// then the flows of each host. With `classful`, this holds in each leaf. Default with
     /// subscribers: `5-tuple` with `classful`, else `subscriber`. Default without subscribers:
     /// `["inside", "5-tuple"]`. If the discipline or its leaf supports only one level, the default
-    /// is `5-tuple` with `classful`, else `inside`.
+    /// is `5-tuple` with `classful`, else `inside`. If a class has `each`, the default is
+    /// `["inside", "5-tuple"]`, or `inside` if the leaf supports only one level.
     pub flows: Option<FlowsSpec>,
     /// The treatment of the differentiated-services codepoint (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,

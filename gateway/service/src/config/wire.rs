@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use fairwire_core::Duration;
-use fairwire_datapath::io::router::covers;
+use fairwire_datapath::io::insides::covers;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,8 @@ pub struct WireSpec {
     /// Traffic between the inside and a tunnel is shaped as traffic of `outside`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<TunnelSpec>,
-    /// The least time between two wakings while packets wait. At a waking the gateway sends all
-    /// that is due. A longer time saves processor time, and delays packets by at most that time.
-    /// Default: 1 ms; from 0 s to 5 ms.
+    /// The least time between two wakings while packets wait. A longer time saves processor time,
+    /// and delays packets by at most that time. Default: 1 ms; from 0 s to 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<Quantity<Duration>>,
 }

@@ -1,8 +1,7 @@
-//! The clients of the control socket. Their number and their lines are bounded, and the gateway
-//! waits for none of them.
+//! The clients of the control socket. The gateway waits for none of them.
 //!
-//! Clients take turns, one request at a time; signals and the watchdog are checked in between. A
-//! client gets no further answer until it has read the previous one.
+//! Clients take turns, one request at a time, between checks of signals and the watchdog. A client
+//! gets no further answer until it has read the previous one.
 
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};

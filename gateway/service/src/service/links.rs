@@ -8,7 +8,7 @@ use super::log::{self, report, say};
 use crate::config::wire::WireSpec;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
-use fairwire_datapath::io::router::is_pattern;
+use fairwire_datapath::io::insides::is_pattern;
 use fairwire_linux::clock;
 use fairwire_linux::interface;
 use fairwire_linux::link::{self, About, News};

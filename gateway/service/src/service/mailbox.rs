@@ -1,8 +1,8 @@
 //! Commands for the datapath thread.
 //!
 //! That thread has a real-time priority. If it waited for an ordinary thread on the same processor,
-//! the ordinary thread would never run. The standard library's channels do wait: they spin while a
-//! sender is between reserving and writing an entry.
+//! the ordinary thread would never run. The standard library's channels do wait, while a sender is
+//! between reserving and writing an entry.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};

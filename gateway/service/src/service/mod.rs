@@ -101,11 +101,11 @@ pub struct Configured {
 }
 
 /// Runs these gateways until SIGTERM, SIGINT, or `stop`. If a gateway's interface is gone for
-/// longer than its patience, that gateway ends, and the others continue.
+/// longer than the gateway's patience, only that gateway ends.
 ///
 /// The call gives up rights of the entire process, so there must be no other threads. The program
 /// must pass its `gateway-guard` command to [`guard_main`]. An impossible configuration is refused
-/// before anything is changed or any gateway starts. After any end the machine is as before.
+/// before anything is changed. After any end the machine is as before.
 ///
 /// # Errors
 /// Why no gateway started, or the first failure of a gateway that had started.

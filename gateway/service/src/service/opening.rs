@@ -10,7 +10,7 @@ use crate::config::{Config, environment};
 use crate::device::{DeviceLock, holder};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::Wire;
-use fairwire_datapath::io::router::is_pattern;
+use fairwire_datapath::io::insides::is_pattern;
 use fairwire_linux::clock;
 use fairwire_linux::{link, port::PortError};
 use ports::AnyPort;

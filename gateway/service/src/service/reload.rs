@@ -72,9 +72,8 @@ const ANSWER: StdDuration = StdDuration::from_secs(10);
 impl Present {
     /// Reads the configuration file again, and applies it. If the file is refused, nothing changes.
     ///
-    /// The contents of `files` are read from the open files in `handed`, in the same order. The
-    /// record of the change may follow in `handed`. With `keeps`, weights and rates set by requests
-    /// stay, unless the file changes them.
+    /// `handed` has the open `files`, in the same order, and perhaps the record of the change. With
+    /// `keeps`, weights and rates set by requests stay, unless the file changes them.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -137,8 +136,7 @@ impl Present {
     }
 
     /// Replaces some subscribers' rows. `handed` contains a table of old rows, a table of new rows,
-    /// and perhaps the record of the change. A subscriber in only the first table is removed. A
-    /// subscriber in only the second table is added. Returns `None` if a reload is required.
+    /// and perhaps the record of the change. Returns `None` if a reload is required.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];

@@ -25,8 +25,8 @@ pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 /// Gives up every capability of this thread except `kept`, in all five sets, and becomes `user`, if
 /// given. Later threads inherit these rights, so no other thread may exist yet.
 ///
-/// Only a process with CAP_SETPCAP can reduce its bounding set. In other processes the bounding set
-/// does no harm, since they execute nothing that grants capabilities.
+/// Without CAP_SETPCAP, a process cannot reduce its bounding set. That set does no harm, since the
+/// process executes nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     // A thread that has a real-time priority keeps it, as do the threads that it starts.
@@ -125,9 +125,8 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
 
 /// Restricts all threads of this process to the system calls that it still needs.
 ///
-/// A call that is not on the list fails with EPERM, and the process continues. This is as safe as
-/// killing the process, since the refused call does nothing. A kill would take the link down when a
-/// C library starts to use a newer call.
+/// Other calls fail with EPERM. This is as safe as killing the process, since the refused call does
+/// nothing. A kill would take the link down when a C library starts to use a newer call.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),

@@ -11,10 +11,10 @@
 //!                            -- KNOWN ------>    the service manager was notified
 //! ```
 //!
-//! The request arrives over the control socket, from a client that may change the gateway.
-//! Everything else uses a separate stream, one end of which comes with the request. If the stream
-//! is cut before YOURS, the old process puts its frames back and continues. The new process
-//! forwards nothing before YOURS.
+//! The request comes over the control socket, from a client that may change the gateway. Everything
+//! else uses a separate stream, one end of which comes with the request. If the stream is cut
+//! before YOURS, the old process puts its frames back and continues. The new process forwards
+//! nothing before YOURS.
 
 use super::error::ServiceError;
 use super::guarding::GuardPipes;
@@ -278,7 +278,7 @@ const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
 /// Hands the link over to the process at the other end of `stream`, on the datapath thread. `locks`
-/// are those of the left and the right port. Returns the number of packets that moved.
+/// belong to the left and the right port. Returns the number of packets that moved.
 ///
 /// # Errors
 /// Why the link was not handed over. All packets are then back in the datapath.

@@ -5,7 +5,7 @@ use super::place;
 use crate::config::user::User;
 use crate::config::{Config, user};
 use crate::sites;
-use fairwire_datapath::io::router::overlap;
+use fairwire_datapath::io::insides::overlap;
 use fairwire_document::{DocumentError, Problem};
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Copies of the counters of flows and classes, taken in small pieces, so that the datapath never
 //! pauses for long.
 //!
-//! Each piece is copied at its own time. The rate of a counter is its difference between two
-//! copies, divided by the time between the copies of its piece.
+//! The rate of a counter is its difference between two copies, divided by the time between the
+//! copies of its piece.
 
 use fairwire_core::{Duration, FlowHash, Time};
 use fairwire_datapath::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};

@@ -2,8 +2,8 @@
 //!
 //! Bandwidths come from WISPr (vendor 14122, attributes 7 and 8, bit/s), or from the text of
 //! Mikrotik-Rate-Limit (vendor 14988, attribute 8). That text lists pairs `rx/tx`: rates, burst
-//! rates, thresholds and times. A priority and a pair of least rates may follow, and are ignored.
-//! The access server receives at `rx`, so `rx` is the upload.
+//! rates, thresholds and times. Further values are ignored. The access server receives at `rx`, so
+//! `rx` is the upload.
 
 use super::{ErrorCause, kind, text};
 use fairwire_core::{Duration, Rate};

@@ -1,8 +1,8 @@
 //! Turns requests into edits of the subscriber file.
 //!
-//! The column `leased` of the file records the addresses of open sessions. In memory, this module
-//! keeps the addresses of each session, so the end of one session removes no address of another.
-//! After a restart, the module relearns the sessions from the periodic reports of access servers.
+//! The column `leased` records the addresses of open sessions. In memory, this module keeps the
+//! addresses of each session, so the end of one session removes no address of another. After a
+//! restart, the module relearns the sessions from the periodic reports of access servers.
 
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};

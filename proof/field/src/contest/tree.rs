@@ -16,9 +16,8 @@ pub(super) struct Claimant {
 
 /// The weighted max-min fair share of each of `claimants` in `capacity`.
 ///
-/// Siblings share by weight, and the flows of a leaf share equally. As in the gateway, flows
-/// without a leaf form one class of weight 1 under the root. Without classes, all flows are under
-/// the root, or grouped by host.
+/// As in the gateway, flows without a leaf form one class of weight 1 under the root. Without
+/// classes, all flows are under the root, or grouped by host.
 pub(super) fn fair_shares(classes: &[ClassSpec], claimants: &[Claimant], capacity: f64) -> Vec<f64> {
     let place = |name: &String| classes.iter().position(|class| class.name == *name).map(|at| at as u32);
     let terms = |class: &ClassSpec| {

@@ -1,8 +1,8 @@
 //! A hostile customer: frames that may harm a neighbour, and the share that the neighbour keeps.
 //!
-//! The victim has a bulk upload and a call in each direction. The attacker, another inside host,
-//! sends one type of frame. Each attack runs in a provider's network, where victim and attacker are
-//! subscribers. Most attacks also run in a home, where packets identify hosts.
+//! The victim has a bulk upload, and a call in each direction. The attacker sends one type of
+//! frame. Each attack runs in a provider's network, where both are subscribers. Most attacks also
+//! run in a home.
 
 mod frames;
 

@@ -1,9 +1,8 @@
 //! This machine's TCP and UDP, in network namespaces, through a gateway process.
 //!
-//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
-//! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. A program that
-//! uses this stage must pass its `lab-agent` command to
-//! [`agent::main`](fairwire_testbed::agent::main).
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab,
+//! but `fairwire-gateway run CONFIG` forwards. A program that uses this stage must pass its
+//! `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
 
 mod config;
 mod counts;

@@ -1,8 +1,8 @@
 //! The queueing discipline and the TCP of this machine's kernel, between network namespaces.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as on the
-//! stage `lab`. There, our process forwards packets; here, the kernel forwards them over a bridge.
-//! On the bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB.
+//! stage `lab`, but the kernel forwards over a bridge. On the bridge's port towards the sink, HTB
+//! sets the rate, and the discipline is below HTB.
 
 mod samples;
 

@@ -5,9 +5,9 @@
 //! senders of class 1 --/
 //! ```
 //!
-//! Only the link from the router to the receivers is slow. Between the router and the senders of a
-//! class, netem adds the class's round-trip time to the acknowledgements. If the link's wire has
-//! faults, netem applies them in a bridge before the receivers.
+//! From the router to the senders of a class, netem delays acknowledgements by the class's
+//! round-trip time. If the link's wire has faults, netem applies them in a bridge before the
+//! receivers.
 
 use super::contest::Contest;
 use super::program::{Fallible, command};

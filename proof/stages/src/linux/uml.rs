@@ -74,7 +74,7 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Distributes `runs` over guests, which write the results to files in `folder`. Passes the
+    /// Distributes `runs` over guests, which write results to files in `folder`. Passes the
     /// fraction done to `progress`. Ends the guests when `stop` becomes true.
     ///
     /// # Errors

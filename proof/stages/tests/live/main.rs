@@ -231,8 +231,7 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
     // The round trips of `near` and `far` are 10 and 170 ms, plus 5 ms of queueing. With equal
-    // losses, `near` gets about ten times as much as `far`. The ratio is smaller if the queue is
-    // seldom full.
+    // losses, `near` gets about ten times as much as `far`, or less if the queue is seldom full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {

@@ -27,7 +27,7 @@ pub const CONTENTS: &str = "docs/SUMMARY.md";
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
 /// Checks that every relative link of a page leads to a file or a folder of the repository, and to
-/// an existing heading. If a link to a source has the name of an item as its text, the source must
+/// an existing heading. If the text of a link to a source is an item's name, the source must
 /// contain that name.
 pub fn check_links(tree: &Tree) -> Vec<Breach> {
     tree.ending(".md").flat_map(|page| dead_links(tree, page)).collect()

@@ -1,8 +1,8 @@
 //! Disciplines and controllers written in Python.
 //!
 //! A class may appear wherever a scenario takes a name. The scenario parser sees the entry
-//! `python`, whose parameter `class` is a text that identifies the class. The [`Classes`] of a
-//! scenario map this text to the class, within the [scope](within) of one parse or one run.
+//! `python`, whose parameter `class` identifies the class by a text. The scenario's [`Classes`] map
+//! this text to the class, within the [scope](within) of one parse or one run.
 
 mod class;
 mod controller;

@@ -2,8 +2,8 @@
 //! or flow. With several stages, there is one panel per discipline and group, with one line per
 //! stage.
 //!
-//! Rates are those of the link's output. The rate of in-order arrivals would have a spike far above
-//! the link's rate whenever a gap is filled.
+//! Rates are those of the link's output. The rate of in-order arrivals would have a spike whenever
+//! a gap is filled.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};

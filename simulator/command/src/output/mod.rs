@@ -1,8 +1,8 @@
 //! A run's outputs in addition to its report.
 //!
 //! An output is a declaration (`fairwire_scenario::Output`) and a file in this folder that writes
-//! it. During a run, data goes to a hidden file next to the final path. A stopped run therefore
-//! leaves nothing incomplete.
+//! it. During a run, data goes to a hidden file next to the final path, so a stopped run leaves
+//! nothing incomplete.
 
 mod delays;
 mod flent;
@@ -127,8 +127,8 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the results of the runs to files, and adds their data to `report`. Skips outputs that
-    /// lack the data of a run. After a failure, still writes the other outputs, and returns the
-    /// first failure. If an interrupted command finished no run, earlier files stay.
+    /// lack the data of a run. Returns the first failure, after writing the other outputs. If no
+    /// run finished, earlier files stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
             return Ok(());

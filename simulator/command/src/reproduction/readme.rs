@@ -1,4 +1,4 @@
-//! Numbers in the README of a study, always filled in from the results.
+//! Numbers in the README of a study, filled in from the results.
 //!
 //! The text from `<!-- results: EXHIBIT MEASURE... -->` to `<!-- end -->` becomes a table. The text
 //! from `<!-- = EXHIBIT MEASURE SERIES AT -->` to `<!-- / -->` becomes one number.

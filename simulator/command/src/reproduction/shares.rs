@@ -1,8 +1,7 @@
 //! Fills counts into a page of advice. A count is the number of a study's random settings for which
-//! a claim holds.
+//! a claim holds, such as `30 of 32`.
 //!
-//! The count replaces the text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->`, as
-//! in `30 of 32`.
+//! It replaces the text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->`.
 
 use super::marker::{Kind, Marked, known, marks};
 use fairwire_study::Study;

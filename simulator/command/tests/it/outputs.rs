@@ -9,9 +9,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// The only source sends 1000 bytes every millisecond. The access links take 1.1 ms before and
-/// 1.1 ms after the shared link, which takes 6 ms. So packet n, counted from 0, is delivered at (n +
-/// 8.2) ms.
+/// Packet n, counted from 0, is sent at n ms. The two access links take 1.1 ms each, and the shared
+/// link takes 6 ms. So the packet is delivered at (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"

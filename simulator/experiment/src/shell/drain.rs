@@ -1,8 +1,8 @@
 //! Data in transit when the command has ended.
 //!
-//! The kernel continues the connections of ended processes as long as the network exists. The links
-//! therefore stay until everything that the command sent has arrived, nothing progresses for
-//! [`PATIENCE`], or a signal arrives.
+//! The kernel continues the connections of ended processes while the network exists. The links
+//! therefore stay until all of the data has arrived, nothing progresses for [`PATIENCE`], or a
+//! signal arrives.
 
 use fairwire_core::{Duration, Time};
 use fairwire_testbed::enclosure::{Beyond, Network};

@@ -40,7 +40,7 @@ const FLOWS: usize = 4096;
 const PASSING: PoolSize = PoolSize { frames: 4096, frame_bytes: MTU };
 
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
-/// leads from the command.
+/// away from it.
 ///
 /// # Errors
 /// If the scenario has other links or access links with faults, or the discipline cannot be built.

@@ -2,7 +2,7 @@
 //!
 //! A [datapath](fairwire_datapath) forwards between two devices, each with a
 //! [wire](fairwire_testbed::path::WiredPort) behind it. Events are handled with their exact due
-//! times, even if this process wakes late. A busy machine therefore does not reduce the rate.
+//! times, even if this process wakes late. So a busy machine does not reduce the rate.
 
 mod drain;
 mod links;

@@ -1,8 +1,7 @@
 //! Figures for papers: in column width with 7-point letters, as SVG, as PDF with the font embedded,
 //! or as pgfplots.
 //!
-//! Lines differ in dashes, markers and hatching as well as in colour, so a figure can be read in
-//! grey.
+//! Lines also differ in dashes, markers and hatching, so a figure can be read in grey.
 
 mod draw;
 mod font;

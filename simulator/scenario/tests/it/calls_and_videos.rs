@@ -40,8 +40,8 @@ fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
         // RFC 8698, equation (5): `queue_s` is 10 ms × 100 Mbit/s / `rate`. NADA uses the minimum
-        // delay of the latest 15 packets. So the mean delay is longer by a few transmission times,
-        // each of at most 0.4 ms.
+        // delay of the latest 15 packets, so the mean is longer by a few transmission times, each
+        // of at most 0.4 ms.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }

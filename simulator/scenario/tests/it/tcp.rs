@@ -196,8 +196,8 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// Segments are acknowledged in pairs, so w segments have a queue of (w - 1/2) × 1.2 ms -
-/// 40.042 ms. The round trip of 40.042 ms includes 1.2 ms for a segment and 0.042 ms for the
+/// Segments are acknowledged in pairs, so w segments have a queue of (w - 1/2) × 1.2 ms - 40.042
+/// ms. The round trip of 40.042 ms includes 1.2 ms for a segment and 0.042 ms for the
 /// acknowledgement.
 ///
 /// After slow start, w falls until fewer than 5 segments seem to wait. It ends at 37 if the first

@@ -187,8 +187,8 @@ fn above_zero(rng: &mut Rng) -> f64 {
 }
 
 /// A standard normal random number (G. E. P. Box and M. E. Muller, Annals of Mathematical
-/// Statistics 29, 1958). The method yields two numbers, and one is discarded. Keeping it would make
-/// the state of a source depend on how many numbers it has taken.
+/// Statistics 29, 1958). The second number that the method yields is discarded: keeping it would
+/// add state to a source.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())

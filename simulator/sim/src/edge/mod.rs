@@ -1,13 +1,12 @@
-//! The edges of a DiffServ domain. The packets of an aggregate enter the domain at one edge, which
-//! colours them. They leave the domain at another edge, which reports marks.
+//! The edges of a DiffServ domain. One edge colours the packets of an aggregate when they enter the
+//! domain. Another edge, where the packets leave, reports marks.
 //!
-//! The edge where packets leave writes a [request](RateRequest) into every packet. A receiver
-//! copies the request into the resulting acknowledgement. A sender copies the request from the
-//! latest acknowledgement into its packets. The edge where the packets enter reads the request,
-//! clears it and passes it to the marker.
+//! The edge where packets leave writes a [request](RateRequest) into each packet. The request
+//! returns in the acknowledgement, and the sender copies the latest request into its packets. The
+//! edge where packets enter clears the request and passes it to the marker.
 //!
-//! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
-//! header for requests, although ECN needs them. Here requests have separate bits, [`Tag`].
+//! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits for requests.
+//! Here requests have separate bits, [`Tag`], because ECN needs its bits.
 
 use crate::plan::{AggregateCount, AggregatePlan};
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};

@@ -13,9 +13,9 @@ use std::mem::offset_of;
 
 /// One flow.
 ///
-/// With many flows, most of the time is spent on loading a flow's record from memory, in lines of
-/// 64 bytes. So the record has two parts, each prefetched at once: two lines for a delivery, and
-/// four lines for an acknowledgement and the next packet.
+/// With many flows, most of the time is spent on loading their records from memory. So a record has
+/// two parts, each prefetched at once: two lines of 64 bytes for a delivery, and four for an
+/// acknowledgement and the next packet.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,

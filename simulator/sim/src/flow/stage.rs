@@ -66,10 +66,10 @@ impl<E: Events> Outlet<'_, '_, E> {
             let is_free = self.way.up.free_at() <= *now;
             ready = if is_free { worked_on } else { *now };
         }
-        // A lane is for events that come mostly in order. A packet that waits for the flow's own
-        // link arrives after other flows' packets that are sent later. So in groups with
+        // Events of a lane come mostly in order. A packet that waits for the flow's own link
+        // arrives after other flows' packets that are sent later. So in groups with
         // acknowledgements, packets that wait for one packet have a second lane. Packets that wait
-        // for more have no lane.
+        // for more have none.
         let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;

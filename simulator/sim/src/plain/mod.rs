@@ -1,7 +1,5 @@
-//! A simple engine, with which the tuned engine is compared. It keeps events in a heap in the
-//! documented order, and handles each when it comes up.
-//!
-//! Both engines share the flows, the links and their arithmetic, none of which is tuned.
+//! A simple engine, with which the tuned engine is compared. It handles events one by one, from a
+//! heap in the documented order. Both engines share the flows, the links and their arithmetic.
 
 mod oracle;
 

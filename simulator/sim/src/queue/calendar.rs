@@ -1,7 +1,6 @@
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
-//! the near future as short unsorted lists. The bucket being served is sorted, and later events
-//! (mostly timers) wait in a heap. Width and number of buckets adapt to the events. The order of
-//! events stays the same.
+//! the near future as short lists, each sorted when it is served. Later events, mostly timers, wait
+//! in a heap. Width and number of buckets adapt to the events.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -150,10 +149,9 @@ impl Calendar {
         true
     }
 
-    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets. More buckets are required if over an eighth of the events were beyond the last
-    /// bucket. The new layout may visit all pending events, but only after at least as many pops as
-    /// there are buckets.
+    /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]), or if
+    /// over an eighth of them were beyond the last bucket. The new layout may visit all pending
+    /// events, but only after at least as many pops as there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;

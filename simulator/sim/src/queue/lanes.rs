@@ -64,7 +64,7 @@ pub(crate) struct Lanes {
     count: usize,
     /// A binary tree of keys, whose leaves are the lanes. The lowest bits of a key hold the lane;
     /// the other bits hold when the lane's first entry is due. The key of node `n` is the smaller
-    /// of the keys of `2 n` and `2 n + 1`. So node 1, the root, has the key of the first entry.
+    /// of the keys of `2 n` and `2 n + 1`.
     keys: [u64; 2 * MAX_LANES],
     /// The lane whose path to the root is out of date since a pop. A push to the same lane often
     /// follows. Deferring the update until the root is needed saves half of the updates.

@@ -1,8 +1,8 @@
-//! The events of one side of a run, hosts or links, in order.
+//! The events at hosts, or those at links, in order.
 //!
-//! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each stream has a lane, which is a simple queue. An event earlier than its lane's last
-//! event enters a spare lane. All other events wait in the calendar.
+//! Most events come in ordered streams, such as packets after the same constant delay. Each stream
+//! has a lane, a simple queue. An event before its lane's last event enters a spare lane. All
+//! others wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};

@@ -37,8 +37,8 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// The events of a bucket are stored in chunks. In a linked list of single events, each event would
-/// cost a cache miss, one after the other.
+/// A bucket's events are stored in chunks. In a linked list of single events, each event would cost
+/// a cache miss.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     pub(crate) shift: u32,

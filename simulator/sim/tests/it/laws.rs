@@ -1,10 +1,10 @@
-//! One TCP flow that loses each packet independently with probability p, against the closed forms
-//! for its throughput.
+//! One TCP flow that loses each packet independently with probability p, against closed forms for
+//! its throughput.
 //!
 //! The square-root law (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
 //! congestion avoidance algorithm", 1997) gives `C / sqrt(p)` segments per round trip. For random
-//! losses C is 1.31, or 0.93 if every other segment is acknowledged. The law is the mean of an
-//! ideal window without timeouts, slow start or two losses in one window.
+//! losses C is 1.31, or 0.93 if every other segment is acknowledged. The law ignores timeouts, slow
+//! start and second losses in a window.
 //!
 //! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
 //! empirical validation", 1998, equation 30) adds timeouts. Its Reno sender loses the rest of a

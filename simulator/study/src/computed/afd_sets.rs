@@ -1,7 +1,7 @@
 //! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
 //! flow loses while it is in the set.
 //!
-//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6.
+//! The sampler receives the packets of the fifty flows of the paper's Fig. 6.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};

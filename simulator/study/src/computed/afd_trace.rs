@@ -1,9 +1,8 @@
-//! Fig. 1 of the AFD paper: the distribution of the rates of flows over one second. The paper's
-//! traces are not available, so the traces here are synthetic.
+//! Fig. 1 of the AFD paper: the distribution of the rates of flows over one second. The traces are
+//! synthetic, because the paper's are not available.
 //!
-//! Flows arrive at random times; their durations are exponential, with a mean of one second. A link
-//! that carries four fifths of the offered load then gets the shadow buffer that the paper's rule
-//! requires.
+//! Flows arrive at random times; their durations are exponential with a mean of one second. A link
+//! that carries four fifths of the load gets the shadow buffer that the paper's rule requires.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};

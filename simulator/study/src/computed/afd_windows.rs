@@ -1,8 +1,8 @@
 //! Table 2 of the AFD paper: the constants of the seven groups of TCP flows of `mixed.toml`,
 //! measured on our controllers.
 //!
-//! The constants are those of `w += c1 / w^K` per acknowledgement and `w -= c2 w^L` per loss. The
-//! changes of the window at 10 and 40 segments determine them.
+//! The changes of the window at 10 and 40 segments determine the constants of `w += c1 / w^K` per
+//! acknowledgement and `w -= c2 w^L` per loss.
 
 use super::made::Made;
 use crate::library;

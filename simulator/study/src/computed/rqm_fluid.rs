@@ -1,9 +1,9 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
 //! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop. By lemma 1,
-//! db_i/dt = alpha (1 - (n~ b_i / b)^2). Here b is the sum of the rates, and the guess n~ is RQM's
-//! estimate of n from b. The Runge-Kutta method of fourth order solves the equations from random
-//! initial rates.
+//! db_i/dt = alpha (1 - (n~ b_i / b)^2). Here b is the sum of the rates, and n~ is RQM's estimate
+//! of n from b. The equations are solved by the fourth-order Runge-Kutta method from random initial
+//! rates.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};

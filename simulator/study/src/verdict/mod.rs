@@ -1,8 +1,8 @@
 //! Compares claims with measurements.
 //!
 //! A claim holds if the mean over the seeds and the complete 95 % interval agree with it. If only
-//! the mean agrees, the claim is unclear, and counts as not holding. When two series are compared,
-//! the interval is that of the differences seed by seed.
+//! the mean agrees, the claim is unclear, and counts as not holding. For two series, the interval
+//! is that of the differences seed by seed.
 
 mod names;
 mod words;

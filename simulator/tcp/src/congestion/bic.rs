@@ -1,10 +1,9 @@
 //! BIC: a window that searches, by halves, for the size at which a loss occurred.
 //!
 //! # What it does
-//! The maximum is the window at which the last loss occurred. After this loss the right window lies
-//! between the reduced window and the maximum. Per round trip the window grows by a fraction of its
-//! distance from the maximum, up to a bound. Beyond the maximum, growth is first slow, then faster,
-//! to find more bandwidth.
+//! The search is between the reduced window and the maximum, the window at the last loss. Per round
+//! trip the window grows by a fraction of its distance from the maximum, up to a bound. Beyond the
+//! maximum, growth is first slow, then faster.
 //!
 //! # Why
 //! Reno adds a segment per round trip, even if the window is far too small.
@@ -23,10 +22,10 @@
 //!   minimum step of 0.01.
 //! - Beyond the maximum the step grows with the distance (up to `max_increment`); the paper doubles
 //!   the step per round trip.
-//! - Before the first loss there is no maximum, and the window grows by at least a twentieth per
-//!   round trip.
+//! - After a timeout there is no maximum, and the window grows by at least a twentieth per round
+//!   trip.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments) windows and distances are
-//!   integers, in segments.
+//!   integers.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};

@@ -65,9 +65,9 @@ pub struct Acked {
     pub now: Time,
     /// Segments newly acknowledged, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// The number of newly acknowledged segments that may grow the window. Segments that arrived
-    /// during the repair of a loss or the echo of a mark must not grow it (RFC 5681, section 3.2;
-    /// RFC 3168, section 6.1.2).
+    /// The number of newly acknowledged segments that may grow the window. It excludes segments
+    /// that arrived during the repair of a loss or the echo of a mark (RFC 5681, section 3.2; RFC
+    /// 3168, section 6.1.2).
     pub growth: u32,
     /// The number of newly acknowledged segments that were marked, as counted by the receiver.
     pub marked: u32,
@@ -166,8 +166,7 @@ pub trait Control: Debug {
     /// segments in flight may ignore the call.
     fn deflated(&mut self, _by: f64) {}
 
-    /// Invoked when the flow continues from `window` segments, after a larger window, for one of
-    /// four reasons:
+    /// Invoked when the window falls to `window` segments for one of four reasons:
     /// - Nothing was sent for longer than the retransmission timeout (RFC 5681, section 4.1).
     /// - The SYN was lost (RFC 5681, section 3.1).
     /// - Tahoe starts over after a loss, right after [`lost`](Self::lost).

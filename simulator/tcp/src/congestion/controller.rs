@@ -2,7 +2,7 @@
 //! virtual table.
 //!
 //! Reno, which most simulated flows use, is stored in the sender. The larger controllers are boxed,
-//! so that a million Renos do not take the memory of BBRs.
+//! so that a million Renos take less memory.
 
 use super::bbr::{Bbr, BbrParameters, BbrSpec};
 use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};

@@ -2,13 +2,11 @@
 //!
 //! # What it does
 //! After a reduction the window rises towards its size at the last congestion, flattens there, and
-//! then rises ever faster to find more bandwidth. Whenever Reno's window would be larger by now,
-//! CUBIC follows Reno.
+//! then rises ever faster. Whenever Reno's window would be larger, CUBIC follows Reno.
 //!
 //! # Why
 //! Reno needs a thousand round trips to recover a thousand segments. CUBIC fills a long fast path
-//! in seconds, almost independently of the round-trip time, because its window is a function of
-//! time.
+//! in seconds, almost independently of the round-trip time.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement, and one cube root per reduction.
@@ -18,21 +16,18 @@
 //!
 //! # Where we differ
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
-//!   target. The RFC specifies one such step per acknowledgement. Here a delayed acknowledgement
-//!   does not halve the growth.
+//!   target. The RFC has one such step per acknowledgement, so delayed acknowledgements halve the
+//!   growth.
 //! - In the Reno-friendly region the window rises to the estimate of Reno's window, but never falls
 //!   to it. Section 4.2 does not let the window shrink either.
-//! - At a reduction the RFC starts from the congestion window or the flight size; here it is the
-//!   window in use. An unused window does not grow.
-//! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
-//!   in segments, as in Linux. They are the window before and after a reduction, and the distance
-//!   of the curve from its plateau. The curve reaches its plateau early, when less than a segment
-//!   is missing.
+//! - A reduction starts from the window in use; the RFC starts from the congestion window or the
+//!   flight size. An unused window does not grow.
+//! - With [`Config::whole_segments`](crate::Config::whole_segments), the window at a reduction and
+//!   the curve's distance from its plateau are integers, as in Linux.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
-//! - The stored value is the time of the curve's inflection, instead of K and the time at which the
-//!   curve begins. A period in which the window is unused, or below the threshold after an idle
-//!   time, defers the inflection. So t excludes this period.
+//! - The curve's time t excludes periods in which the window is unused, or below the threshold
+//!   after an idle time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};

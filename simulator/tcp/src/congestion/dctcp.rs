@@ -16,15 +16,13 @@
 //! growth.
 //!
 //! # Where we differ
-//! - Segments are counted, not bytes.
 //! - RFC 8257 specifies no minimum window for marks; see `lowest_window`.
-//! - "Once per window" counts from the reduction: the next reduction waits until the data then in
-//!   flight is acknowledged.
+//! - After a reduction, the next waits until the data then in flight is acknowledged.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
 //!   from an integer window, as in Linux.
-//! - Marks reported during the repair of a loss take effect after it: [`Control::acked`] is not
-//!   called during the repair.
+//! - Marks reported during the repair of a loss take effect after it:
+//!   [`Control::acked`] is not called during the repair.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};

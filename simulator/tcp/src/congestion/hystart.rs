@@ -1,9 +1,9 @@
 //! HyStart++: leaves slow start when round trips get longer, before a loss.
 //!
 //! # What it does
-//! Compares the minimum round-trip time of a round with that of the previous round. If it has risen
-//! by an eighth (at least 4 ms, at most 16 ms), growth slows. For five rounds, the window then
-//! grows at a quarter of slow start's pace. If the rise disappears meanwhile, slow start continues.
+//! Compares the minimum round-trip times of successive rounds. If the minimum rises by an eighth
+//! (at least 4 ms, at most 16 ms), the window grows at a quarter of slow start's pace for five
+//! rounds. If the rise disappears meanwhile, slow start continues.
 //!
 //! # Why
 //! Slow start doubles the window until a queue overflows, which may lose an entire window at once.

@@ -1,28 +1,26 @@
 //! LEDBAT: a background transport that yields to others by keeping its queueing delay at a target.
 //!
 //! # What it does
-//! Takes the minimum delay of the last ten minutes as the path's own delay, and the excess as
-//! queueing. While the queueing delay is below the target, the window grows by at most one segment
-//! per round trip. Above the target, the window shrinks in proportion.
+//! Takes the minimum delay of the last ten minutes as the path's delay without a queue, and the
+//! excess as queueing. While the queueing delay is below the target, the window grows by at most
+//! one segment per round trip. Above the target, the window shrinks in proportion.
 //!
 //! # Why
-//! Other flows fill the queue until a loss, so the delay rises far above the target. LEDBAT then
-//! shrinks, and takes only the capacity that the other flows leave unused.
+//! Other flows fill the queue far beyond the target. LEDBAT then shrinks, and takes only the
+//! capacity that they leave unused.
 //!
 //! # State and cost
-//! 96 bytes; O(1) per acknowledgement (ten minima and four samples).
+//! 96 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values). The RFC leaves
-//! the filter of current delays open; here it is the minimum of the last four samples.
+//! RFC 6817, section 2.4.2 (operation) and section 2.5 (values). The RFC leaves the filter of
+//! current delays open; here it is the minimum of the last four samples.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
 //! - Delays are kept in microseconds, up to 71 minutes.
 //! - There is no slow start, as in section 2.4.2, and so no threshold.
-//! - An acknowledgement without a measurement moves the window by the delays known so far. Before
-//!   the first measurement, acknowledgements do not move the window.
-//! - CTO, the timeout, is the sender's retransmission timer.
+//! - An acknowledgement without a measurement moves the window by the delays known so far.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::kept;

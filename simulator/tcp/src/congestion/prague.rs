@@ -19,13 +19,13 @@
 //! per V seconds. So W grows by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - After its initial rounds, a flow uses the virtual round-trip time as the period of growth, of
-//!   averaging alpha, and of reductions by marks. With all three, a given marking probability
-//!   results in the rate of a flow with that round-trip time.
-//! - A loss halves the window in use, even if marks have already reduced the window in the same
-//!   round trip. The draft then reduces the window less.
-//! - There is no fall-back to a classic response for classic queues. In the L4S team's kernels this
-//!   fall-back is off by default (`prague_ecn_fallback`).
+//! - After its initial rounds, a flow uses the virtual round-trip time for growth, for averaging
+//!   alpha, and for reductions by marks. A given marking probability then gives the rate of a flow
+//!   with that round-trip time.
+//! - A loss halves the window in use, even after a reduction by marks in the same round trip. The
+//!   draft then reduces the window less.
+//! - There is no fall-back to a classic response for classic queues. In the L4S team's kernels it
+//!   is off by default (`prague_ecn_fallback`).
 //! - Pacing is at twice window / RTT in slow start and at window / RTT after it.
 //! - Losses, and marks during a repair, are treated as in [`Dctcp`](super::Dctcp).
 

@@ -1,24 +1,20 @@
 //! The window of Reno and NewReno.
 //!
 //! # What it does
-//! Grows the congestion window by one segment per acknowledgement in slow start and by one segment
-//! per window in congestion avoidance. It halves the window on loss, and restarts at one segment
-//! after a timeout.
-//!
-//! # Parameters
-//! Initial window (segments, [`Config::initial_window`](crate::Config::initial_window)).
+//! Grows the window by one segment per acknowledgement in slow start and by one segment per window
+//! in congestion avoidance. A loss halves the window, and a timeout resets it to one segment.
 //!
 //! # State and cost
 //! Two numbers and two flags; a few instructions per acknowledgement.
 //!
 //! # Source
-//! RFC 5681, sections 3.1 and 3.2, at segment granularity as in ns-2: the window is a real number
-//! and the sending limit is its floor.
+//! RFC 5681, sections 3.1 and 3.2, in segments as in ns-2: the window is a real number and the
+//! sending limit is its floor.
 //!
 //! # Where we differ
 //! Growth counts acknowledgements, which RFC 5681, section 3.1, allows. With
 //! [`Config::counts_segments`](crate::Config::counts_segments), it counts acknowledged segments
-//! (RFC 3465, without its limit L per acknowledgement, as in Linux).
+//! (RFC 3465, without its limit L, as in Linux).
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{LOWEST_THRESHOLD, slow_start};

@@ -10,10 +10,9 @@
 //! Reno finds the size of a queue by overflowing it. Vegas observes the queue in the round-trip
 //! times, and keeps it short. In competition with flows that fill queues, Vegas gets little.
 //!
-//! The minimum round-trip time is an estimate. Flows that start together measure each other's
-//! queue, and flows that start later take the existing queue for part of the path. A window left
-//! too large by slow start shrinks by one segment per round trip, so a single flow holds a long
-//! queue for minutes.
+//! The minimum round-trip time may include a queue, built by flows that started together or
+//! earlier. A window left too large by slow start shrinks by one segment per round trip, so even a
+//! single flow may hold a long queue for minutes.
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement.
@@ -25,13 +24,12 @@
 //! # Where we differ
 //! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a
 //!   separately timed segment.
-//! - A round with two measurements or fewer follows Reno, as in Linux, because these measurements
-//!   may be of delayed acknowledgements only.
-//! - Losses halve the window, as for Reno. The sender detects losses by its own rules; the paper's
-//!   section III.A has a finer timer.
+//! - A round with at most two measurements follows Reno, as in Linux: these measurements may be of
+//!   delayed acknowledgements only.
+//! - Losses halve the window, as for Reno. The finer timer of section III.A is omitted.
 //! - `alpha` and `beta` count segments, and the window moves by integers. With
-//!   [`Config::whole_segments`](crate::Config::whole_segments) the queued number is an integer too,
-//!   as in Linux: 4.9 segments are not more than four.
+//!   [`Config::whole_segments`](crate::Config::whole_segments) the queued number is rounded down,
+//!   as in Linux.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};

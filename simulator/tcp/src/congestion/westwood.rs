@@ -1,14 +1,13 @@
 //! Westwood+: Reno's growth, and after a loss a window of the path's measured capacity.
 //!
 //! # What it does
-//! Once per round trip, measures and smooths the rate at which data is acknowledged. After a loss,
-//! the window becomes the rate times the minimum round-trip time: the capacity of the path without
-//! its queue. This never increases the window.
+//! Once per round trip, measures and smooths the rate at which data is acknowledged. A loss limits
+//! the window to the rate times the minimum round-trip time: the capacity of the path without its
+//! queue.
 //!
 //! # Why
-//! Reno halves the window, whatever caused the loss. On a path that loses packets before it is
-//! full, such as radio, half of the window is too small. On a path with a long queue, half of the
-//! window is too large.
+//! Reno halves the window, whatever caused the loss. Half is too small on a path that loses packets
+//! before it is full, such as radio. It is too large on a path with a long queue.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
@@ -18,17 +17,16 @@
 //! for enhanced transport over wireless links", MobiCom 2001, section 2 (the window after a loss).
 //! L. Grieco and S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and
 //! Vegas TCP congestion control", ACM CCR 34(2), 2004, section 2.1 (one sample per round trip;
-//! equation (1), the filter of the samples).
+//! equation (1), the filter).
 //!
 //! # Where we differ
 //! - A sample takes at least 50 ms, as in Linux: over a shorter time, clumps of acknowledgements
 //!   dominate.
-//! - Segments acknowledged during a repair are counted with the acknowledgement that ends the
-//!   repair.
+//! - Segments acknowledged during a repair are counted when it ends.
 //!
 //! With `recovery = "rack"`, two rules are Linux's instead of the papers':
-//! - A loss or a mark halves the window. When the reduction is over, the path's measured capacity
-//!   replaces the window, even if the capacity is larger.
+//! - A loss or a mark halves the window. After the reduction, the path's measured capacity replaces
+//!   the window, even if the capacity is larger.
 //! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};

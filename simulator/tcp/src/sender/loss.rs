@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! Tahoe: only fast retransmit (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
-//! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names:
+//! RFC 6582. Choices that the RFCs leave open follow ns-2:
 //! - The window after recovery is half of the window before, unrounded.
 //! - NewReno's timer restarts only on the first partial acknowledgement ("impatient").
 //! - Without a journal, no partial acknowledgement measures a round trip.
@@ -79,9 +79,9 @@ impl Sender {
         }
     }
 
-    /// Handles a partial acknowledgement, in the "impatient" variant of RFC 6582: the next hole is
-    /// also lost, so it is retransmitted. The segments acknowledged, minus one for this
-    /// retransmission, are subtracted first from the inflation, then from the window.
+    /// Handles a partial acknowledgement, in the "impatient" variant of RFC 6582: retransmits the
+    /// next hole, which is also lost. The segments acknowledged, minus one for this retransmission,
+    /// are subtracted first from the inflation, then from the window.
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {
@@ -113,10 +113,9 @@ impl Sender {
     }
 
     /// True if a loss now would belong to a later window than the last repair. The acknowledgement
-    /// must cover *more* than everything sent before that repair (RFC 6582, section 3.2).
-    /// Otherwise, duplicates for the next segment may stem from going back N. A scoreboard
-    /// distinguishes such duplicates, so covering everything sent before that repair is enough (RFC
-    /// 6675, sections 5 and 5.1).
+    /// must cover *more* than everything sent before that repair (RFC 6582, section 3.2), because
+    /// duplicates may stem from going back N. A scoreboard distinguishes them, so covering
+    /// everything sent before is enough (RFC 6675, sections 5 and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)

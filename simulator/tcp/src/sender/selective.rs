@@ -5,9 +5,8 @@
 //!
 //! # Where we differ
 //! With the quirk `sack_counts_acks`, recovery behaves as ns-2's Sack1:
-//! - The number in flight is counted. The count starts at the third duplicate, from the outstanding
-//!   segments minus three. Each duplicate subtracts one from the count, and each partial
-//!   acknowledgement subtracts two.
+//! - The number in flight is counted from the third duplicate on, when it is the outstanding
+//!   segments minus three. Each duplicate subtracts one, and each partial acknowledgement two.
 //! - Every segment missing below the highest arrived segment is retransmitted once, without waiting
 //!   for three arrivals above it.
 //! - The acknowledgement that ends recovery does not open the window.

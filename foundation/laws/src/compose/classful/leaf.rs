@@ -54,9 +54,9 @@ impl<F: Fn(usize) -> Box<dyn Discipline> + Send + 'static> Maker for F {
 ///
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
-/// 6(2), 1998). If n leaves demand more, each gets 1/(n + 1) of the pool. The rest stays free for a
-/// leaf that was idle. No leaf loses packets to make room for another. If a leaf is at its
-/// threshold, an arrival pushes out packets of that leaf, or is refused.
+/// 6(2), 1998). If n leaves demand more, each gets 1/(n + 1) of the pool. The rest stays free for
+/// idle leaves. At a leaf's threshold, an arrival pushes out only packets of that leaf, or is
+/// refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Bytes.

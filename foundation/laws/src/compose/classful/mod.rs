@@ -1,9 +1,8 @@
 //! A tree of classes, each leaf a discipline.
 //!
-//! A class has a guaranteed rate, a ceiling, and a weight and a priority for the excess. A class's
-//! unused guarantee is offered to its siblings first, then up the tree (Floyd and Jacobson 1995,
-//! section II). Weights use start-time fair queueing (Goyal, Vin and Cheng 1997, section II);
-//! guarantees and ceilings use the buckets of [`shaper`](super::shaper).
+//! A class's unused guarantee is offered to its siblings first, then up the tree (Floyd and
+//! Jacobson 1995, section II). Weights use start-time fair queueing (Goyal, Vin and Cheng 1997,
+//! section II); guarantees and ceilings use the buckets of [`shaper`](super::shaper).
 
 mod ceiling;
 mod config;

@@ -473,7 +473,7 @@ impl Control for Classful {
 
     /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
     /// tree is looked up in the default leaf. The new weight also applies to bytes that the class
-    /// has already sent beyond its turn. So a class whose weight grows waits less.
+    /// has already sent beyond its turn.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

@@ -2,25 +2,25 @@
 //!
 //! # What it does
 //! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
-//! its quantum of bytes. A queue whose next packet is longer than the rest of the quantum keeps
-//! this rest for the next visit.
+//! its quantum of bytes. If the queue's next packet is longer than the rest of the quantum, the
+//! rest is kept for the next visit.
 //!
 //! # Why
 //! Flows get equal bytes, whatever the length of their packets, without virtual time or sorting.
 //! The price is delay: a packet may wait for one quantum of each other flow.
 //!
 //! # State and cost
-//! 16 bytes per packet of buffer, plus those of the buffer and of [LQD](crate::dropper::lqd).
-//! Making room costs the same as in LQD. Service takes O(1) per packet while a quantum times the
-//! weight is at least a packet, otherwise O(n) at worst for n backlogged flows.
+//! 16 bytes per packet of buffer, plus the buffer's own, and the state and cost of
+//! [LQD](crate::dropper::lqd). Service takes O(1) per packet while a quantum times the weight is at
+//! least a packet, otherwise O(n) at worst for n backlogged flows.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
 //! 4(3), 1996: the code of enqueueing and dequeueing.
 //!
 //! # Where we differ
-//! - The next quantum is added when a queue moves to the end of the list, not when its turn comes
-//!   as in the paper. The order of service is the same.
+//! - The next quantum is added when a queue moves to the end of the list, not when its turn comes.
+//!   The order of service is the same.
 //! - Deficits are in units of 2^-16 byte, so a quantum times a small weight is not rounded to
 //!   bytes.
 //! - A queue emptied by push-out loses its deficit, like one emptied by service.
@@ -86,8 +86,8 @@ pub struct Spec {
     /// Whether hosts share equally first, and then the flows of each host.
     ///
     /// Hosts take turns by DRR++, and so do the flows of a host. Each flow has one of `queues`
-    /// queues, by default 8192. If there are more flows, the queue that was idle longest is
-    /// reassigned. The longest queue of the fattest host makes room.
+    /// queues, by default 8192; with more flows, the queue that was idle longest is reassigned. The
+    /// longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// The source of a packet's host, if `hosts` is true.

@@ -7,16 +7,14 @@
 //! all flows have passed the end of a frame, the system potential passes it too.
 //!
 //! # Why
-//! Delay is bounded as in weighted fair queueing. The system potential must not fall behind the
-//! flows' potentials, or a new flow would be served alone until it reached the others' potentials.
-//! To prevent that, it is enough to find the least potential once per frame. FBFQ is the fair
-//! queueing ("FQ") of Suter's paper.
+//! Delay is bounded as in weighted fair queueing. If the system potential fell behind the flows'
+//! potentials, a new flow would be served alone until it reached them. Finding the least potential
+//! once per frame prevents that. FBFQ is the fair queueing ("FQ") of Suter's paper.
 //!
 //! # State and cost
 //! 172 bytes per packet of buffer, plus the buffer's own. O(log n) per packet, amortised, with n
-//! the larger of two numbers: the backlogged queues, and the idle flows whose potentials are ahead
-//! of the system potential. If a packet causes k idle flows to be forgotten, it pays for all k.
-//! When the link goes idle, all flows are forgotten in O(1).
+//! the larger of two numbers: the backlogged queues, and the idle flows ahead of the system
+//! potential.
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
@@ -25,15 +23,15 @@
 //! # Where we differ
 //! - This is not the published algorithm. The paper gives each flow a rate beforehand; a frame is a
 //!   time. Here each flow has a weight; a frame is a number of bytes per weight. A flow's rate is
-//!   its share of the link among the flows that an ideal server (GPS) would be serving.
-//! - Therefore the system potential costs O(log n) per packet, amortised, instead of O(1).
-//! - A queue has one potential, which a packet takes on at the head, not at arrival. Otherwise a
-//!   flow would pay for packets that are pushed out. For the same reason the queues that start
-//!   within each frame are counted, not the packets that cross its end.
-//! - If a packet is longer than the quantum times the weight, its queue may start several frames
-//!   ahead. Frames after the seventh count as the seventh, which then ends late without harm.
+//!   its share of the link among the flows that an ideal server (GPS) would be serving. Therefore
+//!   the system potential costs O(log n) per packet, amortised, instead of O(1).
+//! - A packet gets its potential at the head of its queue, not at arrival. Otherwise a flow would
+//!   pay for pushed-out packets. For the same reason the queues that start within each frame are
+//!   counted, not the packets that cross its end.
+//! - A packet longer than the quantum times the weight may move its queue several frames ahead.
+//!   Frames after the seventh count as the seventh, which then ends late without harm.
 //! - As many idle flows are remembered as the buffer holds packets, but at least 1024. Beyond that,
-//!   the flow with the least potential is forgotten, and may start from the system potential again.
+//!   the flow with the least potential is forgotten.
 //! - Within a packet, the system potential advances with the clock, at most by the packet's length.
 //! - Equal tags are served first come, first served.
 //!

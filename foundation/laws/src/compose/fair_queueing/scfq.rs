@@ -19,9 +19,8 @@
 //!
 //! # Where we differ
 //! - Tags are computed when a packet reaches the head of its queue, not at arrival. Otherwise a
-//!   flow would pay for packets that are pushed out. Without push-out the tags are the paper's,
-//!   except that a flow's later packets are priced at the current weights.
-//! - An idle flow is not remembered: virtual time has reached its last finish tag.
+//!   flow would pay for pushed-out packets. Without push-outs and changes of weight, the tags are
+//!   the paper's.
 //! - Virtual time does not go back if a push-out brings a shorter packet to the head.
 //! - Equal tags are served first come, first served.
 //!

@@ -6,26 +6,26 @@
 //! being sent. An idle flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! # Why
-//! It is as fair as self-clocked fair queueing (`scfq`), which orders packets by finish tags. With
-//! start tags, flows of low weight or of long packets wait less, and flows of short packets wait
-//! longer. It stays fair if the link's rate varies.
+//! It is as fair as self-clocked fair queueing (`scfq`), which uses finish tags. Flows of low
+//! weight or of long packets wait less, and flows of short packets wait longer. It stays fair if
+//! the link's rate varies.
 //!
 //! # State and cost
 //! 132 bytes per packet of buffer, plus the buffer's own. O(log n) per packet, with n the larger of
-//! two numbers: the backlogged queues, and the idle flows whose tags are ahead of virtual time.
+//! two numbers: the backlogged queues, and the idle flows ahead of virtual time.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
 //! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
 //!
 //! # Where we differ
-//! - A queue has one start tag, which a packet takes on at the head, not at arrival. Otherwise a
-//!   flow would pay for packets that are pushed out.
+//! - A packet gets its start tag at the head of its queue, not at arrival. Otherwise a flow would
+//!   pay for pushed-out packets.
 //! - As many idle flows are remembered as the buffer holds packets, but at least 1024. Beyond that,
-//!   the flow with the least tag is forgotten, and may start from virtual time again.
+//!   the flow with the least tag is forgotten.
 //! - Equal tags are served first come, first served.
-//! - The scheduler is also named `sfq`, but the discipline is not, since Linux's `sfq` is
-//!   stochastic fair queueing (`drr` with `queues`).
+//! - Unlike the scheduler, the discipline is not named `sfq`, since Linux's `sfq` is stochastic
+//!   fair queueing (`drr` with `queues`).
 //!
 //! # Example
 //! ```toml

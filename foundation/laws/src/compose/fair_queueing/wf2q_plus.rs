@@ -12,9 +12,7 @@
 //!
 //! # State and cost
 //! 204 bytes per packet of buffer, plus the buffer's own. O(log n) per packet, amortised, with n
-//! the larger of two numbers: the backlogged queues, and the idle flows whose tags are ahead of
-//! virtual time. If a packet causes k idle flows to be forgotten, it pays for all k. When the link
-//! goes idle, all flows are forgotten in O(1).
+//! the larger of two numbers: the backlogged queues, and the idle flows ahead of virtual time.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -24,10 +22,10 @@
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand. Here virtual time advances by bytes over the sum
 //!   of the weights of the flows that the ideal server would be serving.
-//! - A queue has one start tag, which a packet takes on at the head, not at arrival. Otherwise a
-//!   flow would pay for packets that are pushed out.
+//! - A packet gets its start tag at the head of its queue, not at arrival. Otherwise a flow would
+//!   pay for pushed-out packets.
 //! - As many idle flows are remembered as the buffer holds packets, but at least 1024. Beyond that,
-//!   the flow with the least tag is forgotten, and may start from virtual time again.
+//!   the flow with the least tag is forgotten.
 //! - Within a packet, virtual time advances with the clock, at most by the packet's length.
 //! - Equal tags are served first come, first served.
 //!

@@ -3,19 +3,16 @@
 //! # What it does
 //! Counts the traffic of every flow. A flow that has sent enough is an elephant, and is dropped
 //! with probability d_i = max(0, 1 - m_fair / m_i) as in AFD. Here m_i is the traffic of flow i in
-//! a period, and m_fair is the fair amount. Other flows, the mice, are never dropped early. An
-//! elephant that sends next to nothing for a period is forgotten.
-//!
-//! With `ecn = "mark"` an early signal marks ECN-capable packets; the paper drops them.
+//! a period, and m_fair is the fair amount. Other flows, the mice, are never dropped early. A flow
+//! that sends next to nothing for a period is forgotten.
 //!
 //! # Why
 //! The few elephants fit in a table small enough for exact rates in hardware. Short flows are
-//! spared, whatever their rate.
+//! spared.
 //!
 //! # State and cost
-//! 24 bytes for each of `max_flows`, and 8 to 16 bytes for its index entry (8 with the default).
-//! O(1): one look-up per arrival, and one step of a hand that circles the table and removes idle
-//! flows.
+//! 24 bytes for each of `max_flows`, and 8 to 16 bytes for its index entry. O(1): one look-up per
+//! arrival, and one step of a hand that circles the table and removes idle flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -24,12 +21,13 @@
 //!
 //! # Where we differ
 //! - The vendor does not document how counts become rates. Ours is the rate over a sliding period:
-//!   the amount of the current period, plus the part of the previous period's amount that is less
-//!   than a period old.
-//! - If the table is full, a new flow replaces a flow drawn at random, provided that flow is a
-//!   mouse. A flow without a place is not dropped early.
-//! - m_fair is at least 0. Its maximum, at which it starts, is the amount that the link sends in a
-//!   period, divided by the least weight.
+//!   the current period's amount, plus the previous period's amount times the fraction of the
+//!   current period that remains.
+//! - If the table is full, a new flow replaces a random flow, provided that flow is a mouse. A flow
+//!   without a place is not dropped early.
+//! - m_fair is at least 0, and starts at its maximum: the amount that the link sends in a period,
+//!   divided by the least weight.
+//! - The paper drops; `ecn = "mark"` marks ECN-capable packets instead.
 //! - The controller has no timer: it catches up when a packet enters or leaves.
 //!
 //! # Example

@@ -1,8 +1,7 @@
 //! The controller of m_fair: the amount that a flow may have on record without being dropped.
 //!
 //! At a fixed frequency the queue q is sampled, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
-//! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
-//! controller.
+//! target) - beta (q(t) - target): a proportional-integral controller if beta is above alpha.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -76,7 +75,7 @@ impl FairShare {
     }
 
     /// Takes the steps that are due up to `now`; the queue was `queue` at each of them. m_fair is
-    /// kept between 0 and `most`, so it does not run away while it has no effect.
+    /// kept between 0 and `most`, so it does not wind up.
     ///
     /// ```
     /// use fairwire_core::{Duration, Time};
@@ -86,7 +85,7 @@ impl FairShare {
     /// let mut fair = FairShare::new(control, 1000.0);
     /// fair.catch_up(Time::from_ns(9_999_999), 60.0, 1000.0); // none is due
     /// assert_eq!(fair.value(), 1000.0);
-    /// // 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
+    /// 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
     /// fair.catch_up(Time::from_ns(10_000_000), 60.0, 1000.0);
     /// assert_eq!(fair.value(), 897.0);
     /// ```

@@ -135,9 +135,9 @@ impl Counts {
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// Removes one sample of the flow at `place`, with the mean size of the flow's samples. Returns
-    /// true if it was the flow's last sample: then the flow is removed, and the flow at the last
-    /// place moves to `place`.
+    /// Removes one sample of the flow at `place`, with the mean size of the flow's samples. If this
+    /// was the flow's last sample, removes the flow and returns true; the flow at the last place
+    /// moves to `place`.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);

@@ -5,16 +5,13 @@
 //! with the probability that brings the flow down to the fair rate: d_i = max(0, 1 - m_fair / m_i),
 //! where flow i has m_i of the samples. A controller adjusts m_fair to keep the queue at a target.
 //!
-//! With `ecn = "mark"` an early signal marks ECN-capable packets.
-//!
 //! # Why
 //! One first-come-first-served queue provides nearly max-min fair rates. Few flows need state: most
-//! slow flows are not in the sample. AFD-FT and AFD-NFT approximate this design.
+//! slow flows are not in the sample.
 //!
 //! # State and cost
 //! 16 bytes for each of the b samples, and at most 32 bytes, index included, for each flow in the
-//! sample. There are at most b such flows; in the paper's traces there are b/4. O(1): one draw and
-//! one look-up per arrival, and one more of each if the arrival is sampled.
+//! sample. There are at most b such flows; in the paper's traces there are b/4. O(1).
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -25,8 +22,8 @@
 //!   differential dropping", CCR 33(1), 2003, as public implementations quote it.
 //! - m_fair is kept from 0 to b. It starts at b, so no packet is dropped before a queue has built.
 //!   With weights below 1, the maximum is b divided by the least weight. In bytes, b is replaced by
-//!   the size of b typical packets or of all samples, whichever is more. When the samples change
-//!   this maximum, m_fair changes in proportion.
+//!   the size of b typical packets or of all samples, whichever is more. A change of the maximum
+//!   scales m_fair.
 //! - The controller has no timer: it catches up when a packet arrives or leaves.
 //! - A sampled packet counts as at most 65535 bytes.
 //!

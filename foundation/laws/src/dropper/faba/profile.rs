@@ -54,7 +54,7 @@ const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 impl Profile {
     /// f_p at `fill`, the bucket's tokens as a fraction of its height (Kamra et al. 2004, section
     /// 4, figure 3). The paper leaves f_p undefined at the knees, `lambda1` and `lambda2`. Here
-    /// each branch includes its lower end, which matters only if the knees are equal.
+    /// each branch includes its lower end.
     ///
     /// ```
     /// use fairwire_laws::dropper::faba::Profile;

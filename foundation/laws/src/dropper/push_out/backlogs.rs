@@ -5,11 +5,10 @@ use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
 use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
-/// The backlogged queues and their excess over their shares, updated after each packet.
+/// The backlogged queues and their excess over their shares.
 ///
-/// The shares change whenever a queue appears or empties, so queues are kept in order of length
-/// within each weight. Among queues of equal weight, those above their share are the longest, and
-/// the longest is the furthest above.
+/// The shares change whenever a queue appears or empties, so queues are ordered by length within
+/// each weight. The longest queue of a weight is also the furthest above its share.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,

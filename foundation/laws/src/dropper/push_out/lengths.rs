@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
-/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so a
-/// single exchange takes it past the queues of its old length.
+/// The backlogged queues, longest first. A queue changes by one packet at a time, so a single
+/// exchange takes it past the queues of its old length.
 ///
-/// The empty queues follow, in any order. So a queue that appears or empties moves like any other,
-/// without a branch that is hard to predict.
+/// The empty queues follow, in any order. So a queue that appears or empties takes no extra branch,
+/// which would be hard to predict.
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].

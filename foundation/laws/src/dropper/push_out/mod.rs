@@ -1,13 +1,13 @@
 //! The code shared by the push-out disciplines of Suter et al. 1998 (section II.B): soft partitions
 //! of one buffer.
 //!
-//! Each of the n backlogged queues has a nominal share b = B/n of the buffer B, or a share by
-//! weight. A queue may exceed its share while there is room. Once the buffer is full, a queue above
-//! its share loses a packet. The disciplines differ in the choice of that queue.
+//! Each of the n backlogged queues has a share of the buffer B: B/n, or a share by weight. A queue
+//! may exceed its share while there is room. Once the buffer is full, a queue above its share loses
+//! a packet. The disciplines differ in the choice of that queue.
 //!
 //! n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
-//! queue is above its share whenever the arrival's is below. The rule also applies if the arrival's
-//! queue holds its share or more. That queue may then lose the packet.
+//! queue is above its share whenever the arrival's is below. If the arrival's queue holds its share
+//! or more, that queue may lose the packet.
 
 mod backlogs;
 mod lengths;

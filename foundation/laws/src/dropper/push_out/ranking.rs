@@ -19,9 +19,8 @@ struct Node {
     size: u32,
 }
 
-/// A counting treap (Seidel and Aragon 1996): a search tree by rank, and a heap by random priority.
-/// Nodes are flow indices, so nothing is allocated. Priorities are a salted hash of the index, so
-/// operations take expected O(log n).
+/// A counting treap (Seidel and Aragon 1996). Nodes are flow indices, so nothing is allocated.
+/// Priorities are a salted hash of the index, so operations take expected O(log n).
 #[derive(Debug)]
 pub(crate) struct Ranking {
     nodes: Box<[Node]>,

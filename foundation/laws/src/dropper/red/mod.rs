@@ -87,11 +87,10 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The packet length to which the probability applies unscaled.
     ///
-    /// In bytes, the probability is scaled in proportion to the packet's length. In Floyd and
-    /// Jacobson, section 7, the unscaled length is the longest packet's. In ns-2 it is
-    /// `mean_pktsize_`, whose default is 500 B. In bytes, thresholds in packets count packets of
-    /// this length. In either measure, the average decays by the number of packets of this length
-    /// that an idle link could have sent.
+    /// In bytes, the probability is scaled in proportion to the packet's length, and thresholds in
+    /// packets count packets of this length. Floyd and Jacobson, section 7, use the longest
+    /// packet's length. ns-2 uses `mean_pktsize_`, by default 500 B. In either measure, the average
+    /// decays by the number of packets of this length that an idle link could have sent.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// The average below which there is no signal.

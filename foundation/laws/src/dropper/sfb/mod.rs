@@ -1,10 +1,10 @@
 //! SFB: stochastic fair BLUE.
 //!
 //! # What it does
-//! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
-//! while the bin's backlog is above `bin_size` and falls when a packet finds the bin empty. A
-//! packet is dropped (or marked) with the lowest probability among its flow's bins. If that
-//! probability is 1, the flow counts as unresponsive, and a penalty box limits it to a low rate.
+//! Flows are hashed into one bin on each level. Each bin has a probability, which rises while the
+//! bin's backlog is above `bin_size` and falls when a packet finds the bin empty. A packet is
+//! dropped (or marked) with the lowest probability among its flow's bins. If that probability is 1,
+//! the flow counts as unresponsive, and a penalty box limits it to a low rate.
 //!
 //! # Why
 //! An unresponsive flow drives all its bins to 1. A responsive flow shares some of these bins, but
@@ -14,8 +14,7 @@
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default. O(1) per packet. Once per
-//! `rehash_interval`, the arrival that starts a warm-up counts all n waiting packets under the new
-//! hash, O(n).
+//! `rehash_interval`, an arrival counts all n waiting packets, O(n).
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
@@ -26,13 +25,11 @@
 //! - By default, sizes of bins scale with the buffer, unlike Linux's.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
 //!   an arrival is dropped only if all its bins are above `bin_limit`.
-//! - A bin's probability rises if its backlog is above `bin_size`, as in the paper. In Linux a
-//!   backlog equal to the size suffices.
+//! - A bin's probability rises if its backlog is above `bin_size`, as in the paper. In Linux an
+//!   equal backlog suffices.
 //! - The penalty box is one bucket for all flows in it, as in Linux.
 //! - The second set learns from the traffic that the first set admits, as in Linux. So even with a
 //!   warm-up, a change of the hash frees a flow from the penalty box for about a second.
-//! - After several `rehash_interval`s without packets, only the last two or three changes are
-//!   applied.
 //!
 //! # Example
 //! ```toml

@@ -107,9 +107,9 @@ fn below_the_target_utilization_nothing_is_signalled() {
 #[test]
 fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
-    // Per second, the virtual capacity falls by 0.15 × (0.99 - 0.98) of the link's rate: 3 % in
-    // 20 s. After 6.7 s, the virtual capacity is below the load. Signals start later, when the virtual
-    // buffer of 20480 bytes is full.
+    // Per second, the virtual capacity loses 0.15 x (0.99 - 0.98) of the link's rate: 3 % in 20 s.
+    // The virtual capacity is below the load after 6.7 s. Signals start later, when the virtual
+    // buffer is full.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;

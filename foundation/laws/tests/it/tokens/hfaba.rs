@@ -110,7 +110,7 @@ proptest! {
 
 /// Hierarchical FABA transcribed from the pseudo-code, for weights that are powers of two. A random
 /// number is a point on a line. Each flow, then each active class by rising weight, has a segment
-/// of the line. The length of a segment is the weight of its flow or class.
+/// as long as its weight.
 struct Reference {
     was_idle: bool,
     limit: Limit,

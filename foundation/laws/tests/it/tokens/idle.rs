@@ -65,9 +65,9 @@ fn a_lone_flow_without_tokens_passes() {
 
 /// Sends ten packets of flow 2, one at a time, on an idle link. Returns which of them are admitted.
 ///
-/// With two tokens, flow 1 keeps 1 of its 2, flow 2 keeps none of its 1, and the pool is at -1. Two
-/// departures bring the pool to 1. `beta_max` is 1, so one token goes to flow 1 or 2. If flow 1
-/// gets it, its bucket exceeds the height of 1 and is deleted, and flow 2 has no token.
+/// After one packet of each flow has come and gone, flow 1 has one token, flow 2 none, and the pool
+/// one. `beta_max` is 1, so flow 1 or 2 gets the pool's token. If flow 1 gets it, its bucket
+/// exceeds the height of 1 and is deleted, and flow 2 has no token.
 fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
     let site = Site { seed: Seed(seed), ..site(2) };
     let mut faba = built("faba", &format!("beta_max = 1\n{typed}"), &site);

@@ -4,9 +4,8 @@
 //! (prometheus.io/docs/specs/om/open_metrics_spec).
 //!
 //! Metrics of node_exporter's qdisc collector keep their names and their labels `device` and
-//! `kind`, so existing queue dashboards fit. Units are base units: bytes and seconds.
-//!
-//! The format is hand-written because no maintained library writes both formats.
+//! `kind`, so existing queue dashboards fit. The formats are hand-written because no maintained
+//! library writes both.
 //!
 //! **There is never a label per flow**, since thousands of time series overload Prometheus. The
 //! label `class` exists only for classes of the configuration, never for subscribers. Metrics

@@ -1,9 +1,9 @@
 //! A video call, which adapts its rate to the path and times its frames.
 //!
 //! # What it does
-//! By default, the first end codes a frame every 33 ms, at the rate that [NADA](nada) allows. It
-//! cuts the frame into packets, and paces these. The second end reassembles frames, shows them, and
-//! times each from its capture to its last packet. It reports the state of the path every 100 ms.
+//! By default, the first end codes a frame every 33 ms, at the rate that [NADA](nada) allows, and
+//! paces the frame's packets. The second end reassembles frames, shows them, and times each from
+//! its capture to its last packet. It reports the state of the path every 100 ms.
 //!
 //! A frame depends on the previous one. So after a lost frame, the second end requests a key frame,
 //! which is larger. It shows no frame until the key frame arrives.
@@ -16,10 +16,10 @@
 //!
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error
-//!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
+//!   correction (RFC 4588, RFC 5109).
 //! - There is no jitter buffer: a frame is shown when its last packet arrives. A buffer of fixed
 //!   delay would miss the frames that are later than the deadline.
-//! - Frame sizes are uniform around the allowed rate. Those of a real coder vary with the picture.
+//! - Frame sizes are uniform around the allowed rate, whatever the picture.
 //! - A packet counts as lost if the complete next frame arrives before it.
 
 mod nada;

@@ -1,20 +1,20 @@
 //! NADA: the rate of a conversation, from its queueing delay, losses and marks.
 //!
 //! # Source (section, equation)
-//! RFC 8698: section 4.2 (the receiver: equations (1) and (2), and the mode), section 4.3 (the
-//! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
-//! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
+//! RFC 8698: sections 4.2 and 4.3 (receiver and sender, equations (1) to (7)), section 5.1 (filters
+//! and ratios), section 5.2.2 (coder and pace, equations (11) to (14)), figures 3 and 5
+//! (constants).
 //!
-//! # Where it rests
-//! Equations (5) to (7) leave the rate r unchanged if the congestion is x = PRIO XREF RMAX / r. A
+//! # Equilibrium
+//! Equations (5) to (7) leave the rate r unchanged if the congestion stays at PRIO XREF RMAX / r. A
 //! single flow on a link below RMAX gets the link's rate C, and keeps a queue of PRIO XREF RMAX /
-//! C. Flows with the same x share in proportion to PRIO RMAX.
+//! C. Flows with the same congestion share in proportion to PRIO RMAX.
 //!
 //! # Where we differ
-//! - Delays are one-way and exact: no clock skew is corrected (section 5.1.1).
-//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers.
-//!   Even a second gap within a round trip ends one, because the receiver does not know the round
-//!   trip. The mean does not include the open interval.
+//! - Clock skew is not corrected (section 5.1.1), because one-way delays are exact.
+//! - Each gap in the packet numbers ends an interval between losses (RFC 5348, section 5.4). Even a
+//!   second gap within a round trip does, because the receiver does not know the round trip. The
+//!   mean excludes the open interval.
 //! - When reports are missing, the rate stays unchanged.
 
 use fairwire_core::{Duration, Time};

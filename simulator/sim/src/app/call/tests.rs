@@ -79,9 +79,9 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
 fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
-    // The next frame reveals the loss, and the request takes 20 ms. The key frame, three times as
-    // large, takes 99 ms to send and 20 ms to arrive. Counted from the frame before the lost one,
-    // the freeze lasts 200 ms or slightly more.
+    // The next frame reveals the loss, and the request takes 20 ms. The key frame is three times as
+    // large as others, so it takes 99 ms to send, and 20 ms to arrive. Counted from the frame
+    // before the lost one, the freeze lasts 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
@@ -99,8 +99,8 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 
 #[test]
 fn losses_lower_its_rate() {
-    // A loss of 5 % is a congestion of 25 x 10 ms, which lowers the rate to the minimum,
-    // 150 kbit/s. The loss ratio of about 20 packets fluctuates, so the rate sometimes rises. Each loss
+    // A loss of 5 % is a congestion of 25 x 10 ms, which lowers the rate to the minimum, 150
+    // kbit/s. The loss ratio of about 20 packets fluctuates, so the rate sometimes rises. Each loss
     // also costs a key frame, so 20 frames have the bytes of 22.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");

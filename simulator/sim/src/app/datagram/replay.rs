@@ -23,8 +23,8 @@ pub struct Offered {
 /// A replayed capture.
 ///
 /// The load is open-loop: packets are sent at their captured times, even those of a TCP that would
-/// have slowed down in the simulated network. When a capture is repeated, its first packet follows
-/// the last after the mean gap of the capture, and its flows keep their hashes.
+/// have slowed down. A repetition begins one mean gap of the capture after the last packet, and its
+/// flows keep their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The packets, in order of time. If the list is empty, nothing is sent.

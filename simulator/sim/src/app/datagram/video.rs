@@ -6,11 +6,10 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// A stream of video frames.
 ///
-/// Every `group`-th frame, including the first, is an independently coded I-frame; the others are
-/// differences. The sizes of both types are lognormal by default, as M. Krunz and H. Hughes found
-/// for I, P and B frames ("A traffic model for MPEG-coded VBR streams", SIGMETRICS 1995). The
-/// parameters are ours: 3 Mbit/s at 30 frames/s, and deviations of 30 % of the mean. An I-frame is
-/// four times as large as a P-frame.
+/// Every `group`-th frame, including the first, is an I-frame. By default, sizes are lognormal, as
+/// M. Krunz and H. Hughes found ("A traffic model for MPEG-coded VBR streams", SIGMETRICS 1995).
+/// The parameters are ours: 3 Mbit/s at 30 frames/s, deviations of 30 % of the mean, and I-frames
+/// four times as large as P-frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
     /// Time between frames; above zero.

@@ -6,9 +6,9 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// One direction of a telephone call.
 ///
-/// The defaults are those of G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section
-/// 4.5.14). The talk spurts are those of ITU-T P.59. `Source::Datagrams` states the header bytes:
-/// 40 for RTP over UDP over IPv4 (RFC 3550, RFC 768, RFC 791).
+/// The default is G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section 4.5.14), and
+/// the talk spurts of ITU-T P.59. `Source::Datagrams` states the header bytes: 40 for RTP over UDP
+/// over IPv4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voip {
     /// Time between packets within a talk spurt; above zero.

@@ -7,10 +7,9 @@ use fairwire_core::{Rng, Time};
 /// Bursts of segments separated by pauses. A pause begins when the sender knows that the burst has
 /// been delivered.
 ///
-/// A burst has max(1, round(x)) segments, where x is random. The bursts of B. Suter et al. (INFOCOM
-/// 1998, section 4) are Pareto with shape 1.5 and a mean of 15 packets. Their pauses have a mean of
-/// 1 s (10 s in figure 10). The paper does not state the distribution of the pauses; ours is
-/// exponential.
+/// A burst has max(1, round(x)) segments. By default, the random x is Pareto with shape 1.5 and
+/// mean 15, as in B. Suter et al. (INFOCOM 1998, section 4). Their pauses have a mean of 1 s (10 s
+/// in figure 10) and an unstated distribution; ours is exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.

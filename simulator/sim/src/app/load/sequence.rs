@@ -4,12 +4,11 @@ use super::step::{Cause, Demand, ENDLESS, Segments, Step};
 use crate::app::datagram::gap_problem;
 use fairwire_core::{Duration, Rng, Time};
 
-/// Endless transfers in succession, each for a limited time and over a new connection with its own
-/// flow hash.
+/// Endless transfers in succession, each for a limited time and over a new connection with a
+/// separate flow hash.
 ///
 /// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. A connection is abandoned
-/// as soon as its time is over, and its packets in flight arrive in vain. In ns-2 lost packets
-/// would be repaired in the background while the next connection runs.
+/// when its time is over. In ns-2 its lost packets would be repaired in the background.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
     /// The length of each transfer; above zero.

@@ -2,17 +2,15 @@
 //!
 //! # Source
 //! T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell and M. Watson, "A buffer-based approach to rate
-//! adaptation: evidence from a large video streaming service", SIGCOMM 2014, section 4: BBA-0, its
-//! algorithm 1 and its map from the buffer to the bitrate (figure 6). The default bitrates are
-//! those of H. Mao, R. Netravali and M. Alizadeh, "Neural adaptive video streaming with Pensieve",
-//! SIGCOMM 2017, section 5.1.
+//! adaptation: evidence from a large video streaming service", SIGCOMM 2014, section 4: BBA-0
+//! (algorithm 1, figure 6). The default bitrates are those of H. Mao, R. Netravali and M. Alizadeh,
+//! "Neural adaptive video streaming with Pensieve", SIGCOMM 2017, section 5.1.
 //!
 //! # Where we differ
 //! - A request takes no time. The sender begins a chunk when it knows that the previous chunk has
-//!   arrived. This is half a round trip after the arrival, when a real request would reach the
-//!   sender. But the previous chunk counts as arrived only at that time.
-//! - All chunks of a bitrate have equal size. In the paper chunk sizes vary, and the reservoir also
-//!   absorbs this variation (section 5, BBA-1).
+//!   arrived. A real request would reach the sender then, but the arrival counts half a round trip
+//!   too late.
+//! - All chunks of a bitrate have equal size. In the paper sizes vary (section 5, BBA-1).
 //! - A real service also adapts its start to the rate of the first chunks (BBA-2), and abandons
 //!   late chunks. Its viewers seek and leave.
 

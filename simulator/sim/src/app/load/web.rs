@@ -10,12 +10,10 @@ use fairwire_core::{Rng, Time};
 /// embedded objects are fetched in order over all connections, one at a time on each. When all have
 /// arrived, the user reads; then the next page comes over new connections.
 ///
-/// The default sizes, numbers and times are from the web browsing model of 3GPP2 C.R1002 and of the
-/// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Browsers open six
-/// connections to one server.
+/// The defaults are from the web browsing model of 3GPP2 C.R1002 and of the NGMN Alliance ("Radio
+/// access performance evaluation methodology", 2008). Browsers open six connections to a server.
 ///
-/// The client differs from a browser: requests take neither time nor bytes, and objects come from
-/// one server only.
+/// Requests take neither time nor bytes, and all objects come from one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
     /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean

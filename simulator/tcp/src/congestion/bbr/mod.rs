@@ -4,37 +4,34 @@
 //! # What it does
 //! Keeps the minimum round-trip time of the last ten seconds and the highest delivery rate of the
 //! last ten rounds. BBR sends at this rate, alternately a little faster to find bandwidth and a
-//! little slower to drain the resulting queue. After start-up, at most about twice the product of
-//! the rate and the round-trip time is in flight. Losses and marks do not affect the two
-//! measurements.
+//! little slower to drain the queue. After start-up, at most about twice the product of the rate
+//! and the round-trip time is in flight. Losses and marks do not affect the measurements.
 //!
 //! # Why
 //! A path is best used when its link is busy and its queue is empty. Loss comes when the queue is
-//! already full, and on some paths when the queue is empty. The rate and the minimum round-trip
-//! time give the number in flight that fills the link without a queue.
+//! already full, and on some paths when it is empty. The product of the rate and the minimum
+//! round-trip time is the number in flight that fills the link without a queue.
 //!
 //! # State and cost
 //! 352 bytes; O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
-//! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
-//! window) and section 4.3 (the states).
+//! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (model), section 4.2 (pacing and
+//! window) and section 4.3 (states).
 //!
 //! # Where we differ
 //! - The send quantum (section 4.2.2) counts only in the window: segments leave one by one.
 //! - The draft does not specify when the round of packet conservation (section 4.2.3.4) begins.
 //!   Here the round count restarts at the loss, as in Linux.
-//! - A sender without selective acknowledgements knows only the first loss of a repair, so later
-//!   losses do not lower the window.
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
 //!   by the application. The draft marks the segments instead, with the same effect.
 //! - A repair after a timeout is over when everything in flight at the timeout is acknowledged.
-//! - BBR needs selective acknowledgements, which the draft does not say. With only cumulative ones,
-//!   the acknowledgement that ends a repair delivers a window at once. The measured rate can then
-//!   be twice the path's.
+//! - BBR needs selective acknowledgements, which the draft does not say. Without them, only the
+//!   first loss of a repair lowers the window. The acknowledgement that ends the repair delivers a
+//!   window at once, and the measured rate can be twice the path's.
 //! - A restart from idle is not noticed (section 4.3.4.4), because a controller is not called
 //!   before a segment is sent. The pace then keeps the current phase's gain, instead of 1.
-//! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
+//! - Linux's detection of policers is omitted; no draft has it.
 
 use super::bbr_parts::{
     Clumps, Dwell, LOWEST_WINDOW, LeastRtt, NOMINAL_RTT_S, Plateau, RTT_WINDOW, Rounds,

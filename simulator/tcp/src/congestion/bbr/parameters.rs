@@ -41,9 +41,8 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// The excess is the number of acknowledged segments that the model's rate does not explain.
-    /// The room is the maximum excess of the last ten rounds, limited to 100 ms of delivery at this
-    /// rate.
+    /// The room is the maximum, over the last ten rounds, of the acknowledged segments that the
+    /// model's rate does not explain. It is at most 100 ms of delivery at this rate.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."

@@ -6,32 +6,30 @@
 //! last ten seconds. Every two to three seconds, or after at most 63 rounds, BBR probes: it fills
 //! the pipe for a round, then sends a quarter faster. The probe ends when the delivery rate no
 //! longer rises or more than 2 % of a round trip's segments are lost. If losses end the probe, the
-//! number in flight at that time becomes the long-term bound. Between probes BBR drains the queue
-//! and cruises below this bound. Losses between probes lower a short-term bound, which the next
-//! probe removes.
+//! number then in flight becomes the long-term bound. Between probes BBR drains the queue and
+//! cruises below this bound. Losses between probes lower a short-term bound, which the next probe
+//! removes.
 //!
 //! # Why
 //! Version 1 ignores losses, so it overflows a short queue permanently. Version 3 stays below the
 //! overflow, and leaves 15 % of the long-term bound to others between probes.
 //!
 //! # State and cost
-//! 480 bytes, and eight for each acknowledgement that showed a loss in the last round trip; O(1)
-//! per acknowledgement.
+//! 480 bytes, and eight for each acknowledgement that showed a loss in the last round trip (at most
+//! 64); O(1) per acknowledgement.
 //!
 //! # Source (section, equation)
-//! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window).
+//! draft-ietf-ccwg-bbr-05, section 5.3 (states), section 5.5 (model) and section 5.6 (pace and
+//! window).
 //!
 //! # Where we differ
-//! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
-//!   segments delivered and lost since then are counted. Without reordering, their sum equals
-//!   `tx_in_flight`.
-//! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
-//!   acknowledgement shows are handled at once, with the acknowledgement's sample.
-//! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
-//!   pseudocode of section 5.3.3.6 would advance it in each round, because the phase of
-//!   acknowledgements stays `STOPPING`. Here the filter also does not advance after a cycle without
-//!   measurements.
+//! - The segments delivered and lost since a segment was sent replace the number in flight at that
+//!   time (`tx_in_flight`). Without reordering, both are equal.
+//! - All losses that an acknowledgement shows are handled at once, with its sample. The draft
+//!   handles each loss separately (`BBRHandleLostPacket`).
+//! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended,
+//!   unless the cycle had no measurements. The pseudocode of section 5.3.3.6 would advance it in
+//!   each round, because the phase of acknowledgements stays `STOPPING`.
 //! - Startup counts the acknowledgements that show a loss; the draft counts the lost ranges.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 
