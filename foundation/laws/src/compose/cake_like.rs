@@ -120,7 +120,7 @@ pub struct Spec {
     /// See `fq-codel`. CAKE has none.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// The source of a packet's host.
+    /// The field that identifies a packet's host.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
@@ -195,7 +195,7 @@ pub struct Config {
     pub batch: u32,
     /// The quantum as a function of the number of backlogged flows, if `round` is given.
     pub filling: Option<Quantum>,
-    /// The source of a packet's host.
+    /// The field that identifies a packet's host.
     pub host_of: HostOf,
 }
 

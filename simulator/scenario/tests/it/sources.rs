@@ -78,7 +78,8 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
 
 #[test]
 fn a_call_with_silences_talks_for_39_percent_of_the_time() {
-    // A minute has 23 cycles, so the tolerance is 3.3 × 0.7 / sqrt(23) = 0.48.
+    // One cycle deviates by sqrt(2) × (1 - 0.39) = 0.87 of the mean. A minute has 23 cycles, so the
+    // tolerance is 0.48 / (0.87 / sqrt(23)) = 2.6 standard errors.
     is_about("source = \"voip\"", 31_000.0, 0.48);
 }
 

@@ -85,7 +85,7 @@ impl FairShare {
     /// let mut fair = FairShare::new(control, 1000.0);
     /// fair.catch_up(Time::from_ns(9_999_999), 60.0, 1000.0); // none is due
     /// assert_eq!(fair.value(), 1000.0);
-    /// 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
+    /// // 1000 + 1.7 (0 - 50) - 1.8 (60 - 50)
     /// fair.catch_up(Time::from_ns(10_000_000), 60.0, 1000.0);
     /// assert_eq!(fair.value(), 897.0);
     /// ```
