@@ -156,8 +156,8 @@ pub unsafe extern "C" fn fw_last_error(queue: *const fw_queue) -> i32 {
     unsafe { queue.as_ref() }.map_or(FW_ERROR_NULL, |queue| queue.last.get())
 }
 
-/// Sets the callback that receives drops and marks; lists then stay empty. A null `function`
-/// removes the callback.
+/// Sets the callback that receives drops and marks. With a callback, event lists stay empty. A null
+/// `function` removes the callback.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]

@@ -22,11 +22,11 @@ pub const FW_ERROR_PACKET: i32 = -7;
 pub const FW_ERROR_BATCH: i32 = -8;
 /// The output does not fit; nothing was done.
 pub const FW_ERROR_ROOM: i32 = -9;
-/// Too many drops wait for room in a list; the packet stays with the caller.
+/// Too many drops wait for delivery to a list; the packet stays with the caller.
 pub const FW_ERROR_EVENTS: i32 = -10;
 /// Another call for the queue is in progress.
 pub const FW_ERROR_BUSY: i32 = -11;
-/// The class has no weight that can be set, or this weight is not allowed.
+/// The class has no weight that can be set, or the new weight is not allowed.
 pub const FW_ERROR_WEIGHT: i32 = -12;
 /// A fault of the library, or of a discipline in C; the queue can only be freed.
 pub const FW_ERROR_FAULT: i32 = -13;

@@ -15,8 +15,8 @@ pub(crate) struct Callback {
     pub(crate) user: *mut c_void,
 }
 
-/// Delivers drops and marks: to the callback if there is one, or else to the caller's list. Without
-/// either they are forgotten.
+/// Delivers drops and marks to the callback or, without a callback, to the caller's list. With
+/// neither, drops and marks are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
     /// Drops that did not fit into the caller's list. The `cookie` of a kept drop is its frame,
@@ -76,8 +76,8 @@ impl Sink {
     /// Returns false if the list has no room.
     fn send(&mut self, event: &fw_event) -> bool {
         if let Some(function) = self.callback.function {
-            // SAFETY: the header requires a function that takes these arguments and returns. `user`
-            // came with the function.
+            // SAFETY: the function takes these arguments and returns normally, as the header
+            // requires. `user` came with the function.
             unsafe { function(self.callback.user, event) };
             return true;
         }

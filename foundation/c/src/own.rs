@@ -24,8 +24,8 @@ pub struct fw_discipline {
     pub reserved: u32,
     /// The first argument of the functions.
     pub state: *mut c_void,
-    /// Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet or others
-    /// must be dropped.
+    /// Handles an arrival. If `is_full` is not 0, the backlog must not grow: drop this packet or
+    /// others.
     pub enqueue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,

@@ -220,8 +220,8 @@ fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
-    // One comparison finds every bit that a valid field cannot have. The addition turns the invalid
-    // colour 3 into 4.
+    // The mask has every bit that no valid field sets. The addition turns the invalid colour 3 into
+    // 4, which is in the mask.
     let bits = u32::from_le_bytes([ecn, dscp, color, packet.reserved]);
     len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }
@@ -235,11 +235,11 @@ const _: () = {
     assert!(offset_of!(Packet, color) == 30 && offset_of!(fw_packet, color) == 38);
 };
 
-/// Converts a packet that [is right](is_right) to a [`Packet`].
+/// Converts a packet, already checked by [`is_right`], to a [`Packet`].
 #[inline(always)]
 pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
     let mut inner = Packet::new(frame, packet.len as u32, packet.flow.into(), arrived);
-    // SAFETY: the last eight bytes of both types are the same fields, and their values were
+    // SAFETY: the last eight bytes of both types hold the same fields, and their values were
     // checked.
     unsafe { (&raw mut inner).cast::<u64>().add(3).write(from_ref(packet).cast::<u64>().add(4).read()) };
     inner
@@ -251,8 +251,8 @@ pub(crate) fn outer(packet: &Packet, cookie: u64) -> fw_packet {
     let &Packet { flow, arrived, len, .. } = packet;
     let (flow, arrived, len) = (flow.0, arrived.ns(), len.into());
     let mut outer = fw_packet { cookie, flow, arrived, len, ..fw_packet::default() };
-    // SAFETY: the last eight bytes of both types are the same fields, except that `Packet` lacks
-    // the last byte. That byte may be uninitialised until it is written.
+    // SAFETY: the last eight bytes of both types hold the same fields, but the last byte of
+    // `Packet` is padding. This byte may be uninitialised until `reserved` is set.
     unsafe {
         let rest = from_ref(packet).cast::<MaybeUninit<u64>>().add(3).read();
         (&raw mut outer).cast::<MaybeUninit<u64>>().add(4).write(rest);

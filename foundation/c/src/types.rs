@@ -117,10 +117,10 @@ pub struct fw_gauge {
     pub value: f64,
 }
 
-/// The callback for a drop or mark, run before the call returns.
+/// The callback for a drop or mark. It runs inside the call that causes the event.
 pub type fw_on_event = Option<unsafe extern "C" fn(user: *mut c_void, event: *const fw_event)>;
 
-/// A 5-tuple. Addresses are in network byte order, ports in the host's.
+/// A 5-tuple. Addresses are in network byte order, ports in host byte order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct fw_tuple {
@@ -128,7 +128,7 @@ pub struct fw_tuple {
     pub version: u8,
     /// The IP protocol, such as 6 for TCP and 17 for UDP.
     pub protocol: u8,
-    /// The sender's port; both ports are 0 if there are none.
+    /// The sender's port; both ports are 0 if the packet has none.
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,

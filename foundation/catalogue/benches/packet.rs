@@ -1,4 +1,4 @@
-//! Measures one packet through a discipline: enqueue and dequeue at 1.5 times the link's rate.
+//! Measures each discipline's time per packet, at 1.5 times the link's rate.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};

@@ -36,8 +36,7 @@ impl Choice {
         Choice { name: Cow::Borrowed(name), parameters: None }
     }
 
-    /// The discipline called `name` with its defaults. Base parameters for this discipline do not
-    /// apply.
+    /// The discipline called `name` with its defaults, whatever the base parameters are.
     pub fn with_defaults(name: &'static str) -> Self {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }

@@ -67,12 +67,12 @@ pub fn check_base<'a>(
     Ok(())
 }
 
-/// The discipline's own buffer; `None` if it takes the site's.
+/// The buffer that the discipline's parameters set, if any.
 pub fn own_buffer(name: &str, parameters: &Parameters) -> Result<Option<Amount>, UnknownDiscipline> {
     Ok(parameters.find(find(name)?.key).and_then(|spec| role::BUFFER.given(spec)).map(|own| own.0))
 }
 
-/// Gives the discipline the outer ECN policy, unless it has its own.
+/// Gives the discipline the outer ECN policy, unless its parameters set one.
 pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> Result<(), UnknownDiscipline> {
     let part: &mut dyn Part = parameters.entry(find(name)?.key);
     part.set_default(role::ECN, ecn);
@@ -128,8 +128,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Sets the scheduler of a combined name such as `drr+faba`. Keeps a given scheduler; [`served`]
-/// refuses a different one.
+/// Sets the scheduler of a combined name such as `drr+faba`, unless `parameters` set one.
+/// [`served`] refuses a different scheduler.
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))

@@ -16,7 +16,7 @@ pub struct Markers;
 /// token bucket.
 pub type MarkerChoice = Named<Markers>;
 
-/// The parameters of each marker, under its name, for all its uses.
+/// The parameters of each marker, under its name. They apply wherever the marker is named.
 pub type MarkerParameters = Tables<Markers>;
 
 /// Adds a marker of another crate. Call this before anything else: the list of markers is fixed at

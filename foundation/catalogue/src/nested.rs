@@ -30,7 +30,7 @@ pub struct Nested<'a> {
     pub ecn: Option<EcnChoice>,
     /// The parameter of the outer discipline that names this discipline.
     pub typed_as: Parameter,
-    /// The index, from 0, if `typed_as` is a list.
+    /// The index of this discipline, from 0, if `typed_as` is a list.
     pub place: Option<usize>,
 }
 
@@ -154,8 +154,8 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// One of `children` equal parts of `buffer`, but at least a typical packet if `buffer` is that
-/// large.
+/// One of `children` equal parts of `buffer`. Each part has room for a typical packet, unless
+/// `buffer` is too small.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

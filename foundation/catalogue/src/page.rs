@@ -55,13 +55,13 @@ pub struct ParameterPage {
     pub notes: String,
     /// Each allowed word and its meaning.
     pub choices: Vec<(String, String)>,
-    /// Each field and its meaning, if a table or a list of tables is allowed.
+    /// Each field and its meaning, if the parameter allows tables.
     pub fields: Vec<(String, String)>,
     /// The other pages with the same parameter, described in the same words.
     pub shared_with: Vec<&'static str>,
 }
 
-/// Parameter units whose values are names, each with the index heading that lists these names.
+/// Each unit whose values are names, with the index heading that lists these names.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
@@ -314,8 +314,7 @@ impl ParameterPage {
     }
 }
 
-/// A table with more fields is not listed on a page. Its fields are disciplines, which have their
-/// own pages.
+/// A page omits a table with more fields. Such fields are disciplines, which have their own pages.
 const MAX_FIELDS: usize = 20;
 
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {

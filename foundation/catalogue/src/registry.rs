@@ -112,7 +112,8 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// Each scheduler's name, and the discipline, if any, with that name and a longest-queue dropper.
+/// Each scheduler's name, and the discipline of that name, if any. Such a discipline has a
+/// longest-queue dropper.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
         |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
@@ -136,8 +137,8 @@ pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The allowed names, for an error about the unknown name `given`. If one side of a `+` is known,
-/// these are the combinations with that side; otherwise all names.
+/// The allowed names, for an error about the unknown name `given`. If a side of a `+` in `given` is
+/// a known scheduler or dropper, only combinations with it are returned; otherwise, all names.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {

@@ -69,7 +69,7 @@ impl RateLaw {
         }
     }
 
-    /// The link's rate at `after` from the start; `None` while the link is down. `rate` is the
+    /// The link's rate at time `after` from the start; `None` while the link is down. `rate` is the
     /// link's own rate. For a trace, the result is always its mean rate.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
@@ -95,7 +95,7 @@ impl RateLaw {
 pub struct Step {
     /// The time of the change.
     pub at: Time,
-    /// The rate from then on; `None` while the link is down and sends nothing.
+    /// The rate from `at` on; `None` while the link is down and sends nothing.
     pub rate: Option<Rate>,
 }
 
@@ -545,7 +545,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // At 9 ms, the opportunities from 6 ms on can still be used.
+        // The link may catch up 3 ms: at 9 ms, it can use the opportunities from 6 ms on.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

@@ -32,7 +32,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The maximum number of characters of a line in a message.
+/// The maximum number of characters that a message quotes of a line.
 const LONGEST: usize = 60;
 
 /// The lines with content, numbered from 1.

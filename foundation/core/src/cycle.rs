@@ -28,12 +28,12 @@ impl<V: Copy> Cycle<V> {
         (!spells.is_empty()).then_some(Cycle { spells })
     }
 
-    /// The time after which it repeats; above zero.
+    /// The time after which the cycle repeats; above zero.
     pub(crate) fn period(&self) -> Duration {
         self.spells[self.spells.len() - 1].0
     }
 
-    /// The index of the value at `rest` after the start of a period. `rest` is below a period.
+    /// The index of the value at time `rest` in a period. `rest` is below the period.
     pub(crate) fn place(&self, rest: Duration) -> usize {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }

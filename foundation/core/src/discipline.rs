@@ -202,8 +202,8 @@ pub trait Control {
         reads
     }
 
-    /// Reports the round trip of a segment that this discipline has sent. The answer passes at
-    /// `now`.
+    /// Reports the round trip of a segment that this discipline has sent. `now` is when the answer
+    /// passes.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
@@ -242,15 +242,15 @@ pub struct RoundTrip {
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// The time from the departure to the other end's last packet before the answer. This is a
-    /// lower bound of the round trip without the other end's pauses.
+    /// The time from the departure until the other end's last packet before the answer. The round
+    /// trip without the other end's pauses takes at least this long.
     pub least: Duration,
     /// Bytes of the peer's traffic since its previous round trip.
     pub bytes: u32,
 }
 
 impl RoundTrip {
-    /// A round trip that was answered at once, for a segment of `bytes`.
+    /// The round trip of a segment of `bytes` that was answered at once.
     pub fn exact(peer: u32, time: Duration, bytes: u32) -> Self {
         RoundTrip { peer, time, least: time, bytes }
     }

@@ -10,12 +10,13 @@ use crate::time::Time;
 use crate::weight::{SetWeightError, Weight, set_weight_in_both};
 use core::any::Any;
 
-/// Refuses packets, marks them, and makes room, whatever the order of service.
+/// Refuses and marks packets, and makes room for arrivals, under any scheduler.
 ///
 /// Every method has a default, so `impl Dropper for TailDrop {}` is a complete tail-drop.
 pub trait Dropper: Any + Send {
-    /// The indexes that the dropper reads from the buffer, fixed at construction. Reading others
-    /// panics. A dropper that reads flows but never the order of arrival returns [`Needs::QUEUES`].
+    /// The indexes that the dropper reads from the buffer, fixed at construction. Reading other
+    /// indexes panics. A dropper that reads flows but never the order of arrival returns
+    /// [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::ORDER
     }
@@ -61,8 +62,8 @@ pub trait Dropper: Any + Send {
         false
     }
 
-    /// Returns a queued packet that the packet `key` makes needless, to be dropped as superseded.
-    /// `key` has just been put into the buffer. `signals` knows the acknowledgements in packets.
+    /// Returns a queued packet that the new packet `key` makes needless. The returned packet is
+    /// dropped as superseded. `signals` knows the acknowledgements in packets.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }

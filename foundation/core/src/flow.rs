@@ -1,4 +1,4 @@
-//! Flows: their hashes, an index from flow to array index, and a bounded table from flow to value.
+//! Hashes of flows, an index of flows, and a bounded table of values by flow.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -15,8 +15,8 @@ use core::fmt;
 pub struct FlowHash(pub u64);
 
 impl FlowHash {
-    /// The hash of a conversation of host number `host`. Its upper half is the host; its lower half
-    /// is the lower half of the conversation's hash.
+    /// The hash of a conversation of host number `host`. The upper 32 bits are `host`; the lower 32
+    /// bits are those of `conversation`.
     #[inline]
     pub fn of_host(host: u32, conversation: FlowHash) -> Self {
         FlowHash(u64::from(host) << 32 | conversation.0 & u64::from(u32::MAX))
@@ -115,7 +115,7 @@ impl FlowIndex {
         self.groups[at].places[slot % GROUP] = short(to);
     }
 
-    /// Removes `flow`, which is at `place`; `flow_at` returns the flow of any other place.
+    /// Removes `flow`, which is at `place`. `flow_at` returns the flow at any other place.
     #[inline]
     pub fn remove(&mut self, flow: FlowHash, place: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let (at, slot) = self.slot_of(flow, place);
@@ -276,7 +276,7 @@ impl<V> FlowTable<V> {
         FlowTable { entries: Vec::with_capacity(capacity), index: FlowIndex::new(capacity), capacity }
     }
 
-    /// The number of flows in the table. Every place is below it.
+    /// The number of flows in the table. Every place is below this number.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -304,7 +304,7 @@ impl<V> FlowTable<V> {
         self.entries.capacity() * size_of::<(FlowHash, V)>() + self.index.memory()
     }
 
-    /// The place of `flow`. Valid until an entry is removed.
+    /// The place of `flow`, valid until an entry is removed.
     #[inline]
     pub fn find(&self, flow: FlowHash) -> Option<usize> {
         self.index.find(flow, |place| self.entries[place].0 == flow)
@@ -339,7 +339,7 @@ impl<V> FlowTable<V> {
         self.entries.iter().map(|(flow, value)| (*flow, value))
     }
 
-    /// Adds `flow`, which must not be in the table, and returns its place: the last.
+    /// Appends `flow`, which must not be in the table, and returns its place.
     ///
     /// # Panics
     /// When the table is full.
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn flows_that_collide_in_one_slot_are_kept_apart() {
-        // The index has two groups for seven flows, so at least four flows share one.
+        // The index has two groups for seven flows, so at least four flows share a group.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {

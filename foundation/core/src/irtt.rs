@@ -34,8 +34,8 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// Calls `each` with every value of a JSON text, and with `}` at the end of each object. `each`
-/// also receives the value's line number, and the path of names; an array's name is empty.
+/// Calls `each` with the path, text and line number of every value in a JSON text. At the end of
+/// each object, the text is `}`. A path consists of names; the name of an array element is empty.
 fn walk<'a>(
     text: &'a str,
     mut each: impl FnMut(&[&'a str], &'a str, usize) -> Result<(), DelayError>,
@@ -82,7 +82,7 @@ fn walk<'a>(
     }
 }
 
-/// The string at the start of `text`, without its quotes but still escaped, and the rest of `text`.
+/// Splits `text` after the string at its start. The string loses its quotes but stays escaped.
 fn string(text: &str) -> Option<(&str, &str)> {
     let mut is_escaped = false;
     let end = text[1..].find(|c| {

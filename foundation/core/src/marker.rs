@@ -8,14 +8,14 @@ use core::any::Any;
 /// Gives each packet a colour (its drop precedence) by comparing its aggregate with a profile.
 /// Drops nothing.
 ///
-/// Like a discipline it reads no clock and allocates nothing after construction; `now` never
+/// Like a discipline, a marker reads no clock and allocates nothing after construction. `now` never
 /// decreases.
 pub trait Marker: Any + Send {
-    /// Invoked for each packet that passes at `now`: sets its [`Packet::color`].
+    /// Sets the [`color`](Packet::color) of a packet that passes at `now`.
     fn color(&mut self, packet: &mut Packet, now: Time);
 
-    /// Receives a request for another rate, from the edge at which the aggregate leaves. Most
-    /// profiles ignore requests.
+    /// Receives a request for another rate from the aggregate's egress edge. Most profiles ignore
+    /// requests.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
     /// Receives a request from an edge that sends occasional reports.

@@ -7,10 +7,11 @@ use alloc::vec;
 /// No index: the end of a chain, or the result for a name that is not present.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Finds the index of a name (a flow's hash or a queue's number) by hash chains, linked by index.
+/// Finds the index of a queue by name: a flow's hash or a queue's number. Hash chains link the
+/// indexes.
 ///
-/// Queues appear and vanish with nearly each packet. Here an insertion needs no search, and a
-/// removal searches one short chain; a [`FlowIndex`](crate::FlowIndex) would have to close gaps.
+/// Queues appear and vanish with nearly every packet. An insertion needs no search, and a removal
+/// searches one short chain. A [`FlowIndex`](crate::FlowIndex) would have to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
     firsts: Box<[u32]>,
@@ -22,7 +23,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// An index for up to `places` entries. If `count` is given, names are numbers below it.
+    /// An index for up to `places` entries. If `count` is given, names are numbers below `count`.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
         let (chains, factor, shift) = match count {
             Some(count) => (count as usize, 1, 0),
@@ -54,7 +55,7 @@ impl Names {
     /// Inserts `name`, which must not be present, at `place`.
     ///
     /// # Panics
-    /// When names are numbers below a bound and `name` is not below it.
+    /// When names must be below a bound, and `name` is not.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);
@@ -76,8 +77,7 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The chain of `name`. If names are numbers with a bound, a name beyond the bound gives no
-    /// valid chain.
+    /// The chain of `name`. If names must be below a bound and `name` is not, the chain is invalid.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize

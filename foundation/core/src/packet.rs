@@ -29,7 +29,7 @@ pub struct Packet {
 const _: () = assert!(size_of::<Packet>() == 32);
 
 impl Packet {
-    /// A green, best-effort, not-ECN-capable packet of no class, of `len` bytes on the wire.
+    /// A packet of `len` bytes on the wire: green, best-effort, not ECN-capable, without a class.
     pub fn new(frame: u32, len: u32, flow: FlowHash, arrived: Time) -> Self {
         Packet { frame, len, flow, arrived, class: 0, ecn: Ecn::NotEct, dscp: 0, color: 0 }
     }

@@ -143,12 +143,12 @@ impl Pattern {
         self.cycle.at(after)
     }
 
-    /// Work sent in a period, bit-nanoseconds; above zero.
+    /// Work sent in a period, in bit-nanoseconds; above zero.
     pub(crate) fn total(&self) -> u128 {
         self.sent[self.sent.len() - 1]
     }
 
-    /// Work sent until `after` has passed since the start, bit-nanoseconds.
+    /// The work sent from the start until `after`, in bit-nanoseconds.
     pub(crate) fn sent(&self, after: Duration) -> u128 {
         let (periods, rest) = self.cycle.divided(after);
         let (rate, end) = self.cycle.at(rest);
@@ -172,7 +172,7 @@ impl Pattern {
     }
 }
 
-/// The work sent, in bit/s times ns: bit-nanoseconds.
+/// The work in bit-nanoseconds: bit/s times ns.
 fn work(rate: Option<Rate>, time: Duration) -> u128 {
     u128::from(rate.map_or(0, Rate::bps)) * u128::from(time.ns())
 }
@@ -205,8 +205,7 @@ mod tests {
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let of = |from: u64, to: u64| law.mean_bps(link.rate(), secs(from), secs(to));
         assert_eq!((of(0, 600), of(599, 600), of(598, 599)), (18e6, 24e6, 12e6));
-        // Each period carries exactly 3000 packets of 1500 B, so the last packet ends with the
-        // period.
+        // Each period carries exactly 3000 packets of 1500 B, so a packet ends with each period.
         let sent: Vec<u64> = (0..900_000).map(|_| link.start(1500, Time::ZERO).ns()).collect();
         assert_eq!(sent[899_999], 600_000_000_000);
         for at in 0..3_000 {

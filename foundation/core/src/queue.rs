@@ -24,8 +24,8 @@ pub enum EcnPolicy {
 
 /// A discipline composed of one buffer, one scheduler and one dropper.
 ///
-/// Only this type implements the conservation of packets, byte counts, ECN, and the order in which
-/// the scheduler and the dropper are called.
+/// Only this type implements packet conservation, byte counts, ECN, and the order of calls to the
+/// scheduler and the dropper.
 #[derive(Debug)]
 pub struct Queue<S, D> {
     buffer: Buffer,
@@ -112,7 +112,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         }
     }
 
-    /// Pushes out queued packets and queues `packet` in their place, or drops `packet`.
+    /// Pushes out queued packets to make room and queues `packet`, or drops `packet`.
     #[cold]
     fn replace(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {

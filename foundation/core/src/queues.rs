@@ -47,7 +47,7 @@ impl Queues {
         Queues::Limited(Limited::new(count, Some(rng)))
     }
 
-    /// The queue count; `None` if the buffer alone limits it.
+    /// The number of queues; `None` if only the buffer limits it.
     pub fn count(&self) -> Option<u32> {
         match self {
             Queues::PerFlow | Queues::PerClass => None,
@@ -57,7 +57,7 @@ impl Queues {
         }
     }
 
-    /// Whether `other`, still unused, assigns queues by the same rule.
+    /// Does `other`, which is unused, assign queues by the same rule?
     pub(crate) fn is_like(&self, other: &Queues) -> bool {
         match (self, other) {
             (Queues::PerFlow, Queues::PerFlow) | (Queues::PerClass, Queues::PerClass) => true,
@@ -81,7 +81,7 @@ impl Queues {
         }
     }
 
-    /// The name of the queue for `packet`. If the number of queues is fixed, this is a number from
+    /// The name of the queue for `packet`. If the number of queues is fixed, names are numbers from
     /// 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
@@ -170,7 +170,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowHash,
-    /// The next slot in order of last use, towards the flow that sent last.
+    /// In the list by last use, the neighbour that was used more recently.
     newer: u32,
     older: u32,
 }

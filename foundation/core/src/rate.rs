@@ -126,14 +126,14 @@ impl Transmitter {
         self.changing = Changing::new(self.rate, law, start).map(Box::new);
     }
 
-    /// The rate; the initial rate if the rate varies.
+    /// The rate that was set; a [law](RateLaw) does not change it.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
     /// Sets the rate, and the maximum lost time that the transmitter makes up for. The current
-    /// packet ends as scheduled. A schedule of rates continues, and `rate` applies before its first
-    /// change. A trace ignores `rate`.
+    /// packet ends as scheduled. Steps continue, and `rate` applies before the first step. Patterns
+    /// and traces ignore `rate`.
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.catch_up = catch_up;
         if rate == self.rate {
@@ -174,7 +174,7 @@ impl Transmitter {
         self.free_at
     }
 
-    /// Records that no packet waited before `now`: idle time earns no credit, unlike a late start.
+    /// Records that no packet waited before `now`. Idle time earns no credit; a late start does.
     pub fn idle_until(&mut self, now: Time) {
         self.free_at = self.free_at.max(now);
         if let Some(changing) = &mut self.changing {
@@ -182,8 +182,8 @@ impl Transmitter {
         }
     }
 
-    /// The time at which a packet may begin, once the transmitter is free: `now`, or the next
-    /// opportunity of a [trace](crate::capacity::Trace).
+    /// The time at which a free transmitter may begin a packet: `now`, or the next opportunity of a
+    /// [trace](crate::capacity::Trace).
     #[inline]
     pub fn begins_at(&self, now: Time) -> Time {
         self.changing.as_ref().map_or(now, |changing| changing.begins_at(now))

@@ -23,8 +23,8 @@ impl Seed {
         self.begin(Hash::of(name))
     }
 
-    /// Random streams for many flows. Each name is `start`, a number, and an end; `start` is hashed
-    /// only once.
+    /// Random streams for many flows. The name of a stream is `start`, a number and an end. `start`
+    /// is hashed only once.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -61,7 +61,7 @@ impl Numbered {
     }
 }
 
-/// The FNV-1a hash of a name: simple, but enough for few, fixed names.
+/// The FNV-1a hash of a name, which is good enough for a few fixed names.
 #[derive(Clone, Copy, Debug)]
 struct Hash(u64);
 

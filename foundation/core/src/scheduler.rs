@@ -14,8 +14,8 @@ use core::any::Any;
 pub struct Chosen {
     /// Its key.
     pub key: Key,
-    /// True if the packet's queue was polled and found empty since its previous packet. Set only by
-    /// schedulers whose droppers use it.
+    /// True if the packet's queue was polled and found empty since the queue's previous packet. Set
+    /// only by schedulers whose droppers use it.
     pub polled_empty: bool,
 }
 
@@ -37,8 +37,8 @@ pub struct Left {
 
 /// Chooses the packet that is sent next.
 pub trait Scheduler: Any + Send {
-    /// The indexes that the scheduler reads from the buffer. Invoked once, at construction. Other
-    /// indexes are not maintained. A scheduler that never reads the order of arrival returns
+    /// The indexes that the scheduler reads from the buffer, which maintains no other indexes.
+    /// Invoked once, at construction. A scheduler that never reads the order of arrival returns
     /// [`Needs::QUEUES`].
     fn needs(&self) -> Needs {
         Needs::FLOWS
@@ -64,12 +64,12 @@ pub trait Scheduler: Any + Send {
     /// sent, or [`skip`](Scheduler::skip) if it is dropped.
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
-    /// Charges the cost of the chosen packet to the queue `flow`. Invoked when this packet is sent
-    /// and has left the queue.
+    /// Charges the cost of the chosen packet to the queue `flow`. Invoked after the packet has left
+    /// the queue to be sent.
     fn charge(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when the chosen packet is dropped instead of sent, after leaving the queue `flow`.
-    /// This queue pays nothing.
+    /// Invoked when the chosen packet has left the queue `flow`, but is dropped instead of sent.
+    /// The queue pays nothing.
     fn skip(&mut self, _packet: &Packet, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Sets the weight of a class, as [`Discipline::set_weight`](crate::Discipline::set_weight).

@@ -86,8 +86,8 @@ impl Server {
         }
     }
 
-    /// Reserves the link for `bytes` sent outside the discipline at `now`. They delay the backlog,
-    /// but not the current packet.
+    /// Reserves the link for `bytes` sent outside the discipline at `now`. These bytes delay the
+    /// backlog, but not the current packet.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         self.end_idle_time(now);
         let free = self.transmitter.start(bytes, now);
@@ -144,8 +144,8 @@ impl Server {
         takes
     }
 
-    /// Gives a class the terms of `fresh` from `now` on, as [`Control::retune_class`]; returns
-    /// false if that is impossible.
+    /// Puts `class` below `parent` at `now`, with the class's parameters from `fresh`, as
+    /// [`Control::retune_class`]. Returns false if that is impossible.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -335,7 +335,7 @@ mod tests {
             let polled_at = server.next_poll_at();
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
-        // An opportunity of 1504 bytes sends fifteen packets, and 4 bytes of the next.
+        // An opportunity of 1504 bytes sends fifteen packets of 100 bytes, and 4 bytes of another.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -381,7 +381,6 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// The frame and end time of each packet.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
@@ -421,7 +420,7 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // Packet 0 ends at 1150 us, and the two charges delay packet 1 until 1200 us.
+        // Packet 0 ends at 1150 us. Charges of 30 and 20 us delay packet 1 until 1200 us.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));
@@ -456,8 +455,8 @@ mod tests {
                 .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
-        // A byte takes 1 us, and the credit is 50 bytes. At the end, a packet and ten charges may
-        // be in transmission.
+        // The link sends a byte per us, and the credit is 50 bytes. At the end, a packet of 100
+        // bytes and ten charges of 60 bytes may be in transmission.
         let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
         assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }

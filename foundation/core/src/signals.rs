@@ -5,13 +5,14 @@ use alloc::vec::Vec;
 
 /// Receives the congestion signals of a discipline.
 pub trait Signals {
-    /// Invoked when `packet` is dropped, on arrival or from the queue. The receiver now owns it.
+    /// Invoked when `packet` is dropped, on arrival or from the queue. `self` now owns the packet.
     fn dropped(&mut self, packet: Packet, cause: Cause);
-    /// Invoked when `packet`, still in the queue, has been marked.
+    /// Invoked when `packet` has been marked.
     fn marked(&mut self, packet: &Packet, cause: Cause);
 
-    /// The acknowledgement in the packet of `frame`, for [droppers](crate::Dropper::made_needless).
-    /// `None` if the packet is no acknowledgement, has data, or is unknown.
+    /// The acknowledgement in the packet with this frame, for
+    /// [droppers](crate::Dropper::made_needless). `None` if the packet is no acknowledgement, has
+    /// data, or is unknown.
     fn acknowledges(&self, _frame: u32) -> Option<Acknowledgement> {
         None
     }

@@ -47,7 +47,7 @@ pub fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String
     question(&likely(given, known)).map_or(String::new(), |question| format!("; {question}"))
 }
 
-/// `did you mean `a`, `b` or `c`?`; `None` without words.
+/// The question `did you mean `a`, `b` or `c`?`; `None` without words.
 pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
     let (last, rest) = quoted.split_last()?;
@@ -57,8 +57,8 @@ pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     })
 }
 
-/// The distance of a known word from the given one: the kind of difference, the number of differing
-/// letters, and the difference in case.
+/// The distance of a known word from the given word: the type of difference, the number of
+/// differing letters, and the difference in case.
 type Rank = (Kind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,7 +93,8 @@ fn folded(word: &str) -> String {
 }
 
 /// The optimal string alignment distance: the number of letters to insert, remove, replace or swap
-/// with a neighbour, none touched twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM 21, 1974).
+/// with a neighbour. No letter is changed twice (Damerau, CACM 7, 1964; Wagner and Fischer, JACM
+/// 21, 1974).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut above: Vec<usize> = Vec::new();

@@ -72,8 +72,8 @@ impl Duration {
         Duration(s * 1_000_000_000)
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond. Negative values and not-a-number give zero,
-    /// too large values the longest duration.
+    /// `s` seconds, rounded to the nearest nanosecond. Negative values and not-a-number give zero.
+    /// Values that are too large give the longest duration.
     pub fn from_secs_f64(s: f64) -> Self {
         Duration((s * 1e9 + 0.5) as u64)
     }

@@ -1,7 +1,7 @@
 //! Quantities as users write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
 //!
-//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number may have an
-//! exponent of ten: `1e9 bit/s`. Numbers without a unit and negative ones are refused.
+//! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` are powers of 1024. A number may have
+//! an exponent of ten: `1e9 bit/s`. Negative numbers and numbers without a unit are refused.
 
 use crate::buffer::Limit;
 use crate::rate::Rate;
@@ -55,11 +55,11 @@ impl fmt::Display for UnitError {
 
 impl core::error::Error for UnitError {}
 
-/// A size in bytes, as written `"512 B"`, `"1.5 kB"` or `"64 KiB"`.
+/// A size in bytes, written as `"512 B"`, `"1.5 kB"` or `"64 KiB"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
 
-/// An amount of queue: packets, bytes, or the time that a link takes to send it.
+/// An amount of queue: packets, bytes, or the time that a link takes to send the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// A number of packets.
@@ -70,7 +70,7 @@ pub enum Amount {
     Time(Duration),
 }
 
-/// A length of a queue, such as a threshold for its mean.
+/// A queue length, such as a threshold for the mean queue length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
     /// An amount.
@@ -108,7 +108,7 @@ impl Level {
 pub enum Room {
     /// An amount.
     Amount(Amount),
-    /// This multiple of the amount that the link sends in a round trip.
+    /// A multiple of the amount that the link sends in a round trip.
     Bdp(f64),
 }
 
@@ -145,8 +145,8 @@ impl Amount {
         }
     }
 
-    /// A buffer of this amount on a link of `rate`: bounded in packets if written in packets, in
-    /// bytes otherwise.
+    /// A buffer of this amount on a link of `rate`, bounded in packets if the amount is in packets,
+    /// otherwise in bytes.
     pub fn limit(self, rate: Rate) -> Limit {
         match self {
             Amount::Packets(packets) => Limit::packets(packets),
@@ -254,7 +254,7 @@ impl FromStr for Room {
     }
 }
 
-/// Parses an amount; the error for an unknown unit may also suggest one of `other`.
+/// Parses an amount. The error for an unknown unit may also suggest a unit in `other`.
 fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
@@ -379,7 +379,7 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         let likely = Vec::from([format!("{} {unit}", shortened(number))]);
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
-    // A comma is decimal unless three digits follow: then it may separate thousands.
+    // A comma is a decimal comma unless three digits follow. Then it may separate thousands.
     if let Some(decimals) = given.strip_prefix(',') {
         let unit = decimals.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_meant = decimals.len() != unit.len() + 3 && units.clone().any(|(name, _)| name == unit.trim());

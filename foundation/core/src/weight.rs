@@ -25,7 +25,7 @@ impl Weight {
     /// The largest weight.
     pub const MAX: Weight = Weight(1e6);
 
-    /// `weight`, if it is from 10^-6 to 10^6.
+    /// The weight with this value; `None` outside 10^-6 to 10^6.
     pub fn new(weight: f64) -> Option<Self> {
         (Weight::MIN.0..=Weight::MAX.0).contains(&weight).then_some(Weight(weight))
     }
@@ -53,7 +53,7 @@ pub enum SetWeightError {
         /// Its number.
         class: u32,
     },
-    /// The weight is too small relative to the quantum, or too large relative to the others.
+    /// The weight is too small relative to the quantum, or too large relative to other weights.
     OutOfRange {
         /// The weight that was requested.
         weight: Weight,
@@ -140,8 +140,8 @@ impl SetInAll {
         self.results().filter_map(Result::err).find(|error| !error.is_elsewhere())
     }
 
-    /// Returns the result for all disciplines, and the previous weight in each, in the order of the
-    /// calls of [`next`](Self::next). After an error, the caller restores these weights.
+    /// Returns the result for all disciplines, and each discipline's previous weight in the order
+    /// of the calls of [`next`](Self::next). After an error, the caller restores these weights.
     pub(crate) fn finish(self) -> (Result<Weight, SetWeightError>, impl Iterator<Item = Option<Weight>>) {
         let unknown =
             || self.results().filter_map(Result::err).find(|error| *error != SetWeightError::NoWeights);
@@ -163,8 +163,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts. `parts` has the present weight of each, or the error that it
-    /// returns.
+    /// Sets weight 3 in two parts. `parts` has each part's present weight, or the error that the
+    /// part returns.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

@@ -1,6 +1,6 @@
 //! The effects of a wire between a transmitter and the far end of a link.
 //!
-//! Each effect draws from a separate random stream: adding one does not change the others.
+//! Each effect draws from a separate random stream: adding an effect changes no other.
 
 use crate::delays::DelayTrace;
 use crate::rng::{Rng, Seed};
@@ -88,13 +88,13 @@ impl Jitter for Duration {
 /// A change of a wire's one-way propagation delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStep {
-    /// The time from which packets are sent with this delay.
+    /// Packets sent from this time on have this delay.
     pub at: Time,
     /// The delay.
     pub delay: Duration,
 }
 
-/// A period in which a wire loses packets: each packet whose last bit is sent during the period.
+/// A period in which a wire loses packets. A packet is lost if its last bit is sent in this period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// Its start.
@@ -108,8 +108,8 @@ pub struct Outage {
 pub struct WireLaw {
     /// Changes of the delay, in order of time.
     pub delays: Arc<[DelayStep]>,
-    /// Delays from a file, instead of `delays` and the initial delay. A packet sent in an outage of
-    /// the file is lost.
+    /// Delays from a file, which replace `delays` and the initial delay. A packet sent during an
+    /// outage in the file is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
     /// The periods in which all packets are lost, in order of time.
     pub outages: Arc<[Outage]>,
@@ -140,7 +140,7 @@ impl WireLaw {
         !self.delays.is_empty() || self.delay_trace.is_some()
     }
 
-    /// The shortest delay of a packet on a wire that has this `delay` at first.
+    /// The shortest delay of a packet on a wire whose initial delay is `delay`.
     pub fn shortest(&self, delay: Duration) -> Duration {
         let steps = || self.delays.iter().map(|step| step.delay).fold(delay, Duration::min);
         self.delay_trace.as_ref().map_or_else(steps, |trace| trace.shortest())
@@ -216,8 +216,8 @@ impl Wire {
         self.law.has_delays()
     }
 
-    /// The fate of a packet on a wire with this initial `delay`. Its last bit was sent at `sent`.
-    /// Packets come in the order of sending.
+    /// The fate of a packet whose last bit was sent at `sent`, on a wire with the initial delay
+    /// `delay`. Packets come in the order of sending.
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
@@ -370,8 +370,8 @@ mod tests {
         // packet, 1 - 0.01 - 0.25 = 0.74, multiplies the variance of independent losses by 1.74 /
         // 0.26. The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
-        // The bound is 4 standard deviations of the mean of 3800 bursts: 4 x 3.5 / sqrt(3800) =
-        // 0.23.
+        // The bound is 4 x 3.5 / sqrt(3800) = 0.23: four standard deviations of the mean length of
+        // 3800 bursts.
         assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
     }
 
@@ -400,8 +400,8 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // The mean is 400,000 x 0.16 = 64,000 losses. The standard deviation is 634, since the
-        // wire's state has a correlation of 0.9 from packet to packet. The bound is 4 x 634.
+        // On average, 400,000 x 0.16 = 64,000 packets are lost. The standard deviation is 634,
+        // since the wire's state has a correlation of 0.9 between packets. The bound is 4 x 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

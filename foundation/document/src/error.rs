@@ -6,8 +6,8 @@ use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The maximum number of parts that a message names as owners of an unknown key. More owners give
-/// no clue to the intended key.
+/// The maximum number of parts that a message names as owners of an unknown key. More owners would
+/// give no clue.
 pub const MAX_OWNERS: usize = 3;
 
 /// A rejected document.
@@ -15,7 +15,7 @@ pub const MAX_OWNERS: usize = 3;
 pub struct DocumentError {
     /// The problem.
     pub problem: Problem,
-    /// Its location; absent if the file could not be read.
+    /// The problem's location; absent if the file could not be read.
     pub location: Option<Box<Location>>,
     /// Other problems, in the order of the text.
     pub more: Box<[DocumentError]>,
@@ -33,7 +33,7 @@ pub enum Problem {
     NotFound {
         /// The given path.
         path: PathBuf,
-        /// The files of the same folder with the nearest names.
+        /// The files in the same folder with the most similar names.
         nearest: Vec<String>,
         /// The expected type of file.
         wanted: &'static str,
@@ -50,7 +50,7 @@ pub enum Problem {
         /// The given path.
         path: PathBuf,
     },
-    /// A pipe or a device, which may have no end or no writer.
+    /// A pipe or a device, which may block or never end.
     #[error("`{}` is no regular file", path.display())]
     NotAFile {
         /// The given path.
@@ -115,7 +115,7 @@ pub enum Problem {
     Missing {
         /// The key.
         key: String,
-        /// The table that lacks it; empty for the top level.
+        /// The table that lacks the key; empty for the top level.
         table: String,
         /// The reason or an alternative; may be empty.
         note: String,
@@ -123,7 +123,7 @@ pub enum Problem {
     /// A value of the wrong type, or one that cannot be parsed.
     #[error("{}{}", if key.is_empty() { String::new() } else { format!("`{key}`: ") }, halves(message).0)]
     BadValue {
-        /// The dotted key; empty if the message is about a key.
+        /// The dotted key of the value; empty if the message is about a key.
         key: String,
         /// The given value, followed by `; allowed: ` and the allowed values.
         message: String,
@@ -150,7 +150,7 @@ pub enum Problem {
     },
 }
 
-/// The start of the `note` of a missing key that has an alternative.
+/// A `note` with an alternative to the missing key begins with this text.
 const ALTERNATIVE: &str = "or ";
 
 impl Problem {
@@ -229,15 +229,16 @@ impl Problem {
 }
 
 impl DocumentError {
-    /// The first of `faults`, which then contains the others; `None` without faults.
+    /// The first of `faults`, with the others in `more`; `None` without faults.
     pub fn of_all(faults: Vec<DocumentError>) -> Option<DocumentError> {
         let mut faults = faults.into_iter();
         let first = faults.next()?;
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds `owners`, the parts that have this parameter, to the error of an unknown key. Changes
-    /// nothing if there are more than three owners, or if an allowed key is spelt similarly.
+    /// Adds the `owners` of an unknown key to the error: the parts that have this parameter.
+    /// Changes nothing if there are more than three owners, or if an allowed key is spelt
+    /// similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
@@ -274,8 +275,8 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// The maximum number of allowed words in a message. There are fewer disciplines, and fewer keys in
-/// any table.
+/// The maximum number of allowed words in a message. Tables have fewer keys, and there are fewer
+/// disciplines.
 const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.

@@ -30,7 +30,7 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file of at most `max` bytes. A larger file is rejected unread if the system
+/// Reads a file of at most `max` bytes. A larger file is rejected before reading if the system
 /// reports its size, and otherwise after `max` bytes.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Checked before opening, because opening a pipe without a writer blocks forever.
@@ -80,7 +80,7 @@ fn near(path: &Path) -> Option<Vec<String>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let given = path.file_stem()?.to_str()?;
     let ending = path.extension().map_or(".toml".into(), |ending| format!(".{}", ending.to_string_lossy()));
-    // A directory with more entries does not contain documents.
+    // A directory with more than 10,000 entries does not contain documents.
     let entries = fs::read_dir(folder).ok()?.take(10_000).flatten();
     let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let stems = likely(given, names.iter().filter_map(|name| name.strip_suffix(&ending)));

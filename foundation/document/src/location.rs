@@ -1,11 +1,12 @@
-//! The location of a value in a source text: a file, or a command-line argument that changed it.
+//! The location of a value in a source text: a file, or a command-line argument that changed the
+//! value.
 
 use crate::words::is_printable;
 use std::ops::Range;
 
 /// The longest line shown in full, in bytes. A longer line would hide the error.
 const MAX_LINE: usize = 240;
-/// The number of bytes kept before the location in a shortened line.
+/// The number of bytes that a shortened line shows before the location.
 const BEFORE: usize = 60;
 
 /// A location in a user's text.

@@ -15,8 +15,8 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
     let mut next = Some(first);
-    // Each iteration removes a value, so the loop ends. Some iterations only remove a table that
-    // lost a required value.
+    // Each iteration removes a value. Some iterations find no mistake: they only remove a table
+    // that lost a required value.
     for _ in 0..MAX_MISTAKES * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();

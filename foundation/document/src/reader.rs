@@ -39,7 +39,7 @@ enum Kind {
     Said(String),
 }
 
-/// A location that is not known yet. No value has it, because the smallest value has one byte.
+/// Means that a location is not known yet. Every value has a span of at least one byte.
 const NOWHERE: Range<usize> = 0..0;
 
 impl Mistake {
@@ -225,7 +225,7 @@ enum Scalar<'a> {
     Date,
 }
 
-/// Converts a plain value. Not generic, to be compiled once instead of per field type.
+/// Not generic, so that it is compiled once instead of once per field type.
 fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
     Ok(match value {
         DeValue::String(text) => Scalar::Text(text),

@@ -28,8 +28,8 @@ pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: us
     place_in_table(document, &path, value)
 }
 
-/// Removes the value at `path` if it comes from the first `len` bytes of the sources: the
-/// document's own text.
+/// Removes the value at `path` if the value is in the document's text: the first `len` bytes of the
+/// sources.
 pub(crate) fn remove(table: &mut DeTable<'_>, path: &str, len: usize) {
     let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
     match rest {
@@ -61,7 +61,7 @@ fn remove_below(value: &mut DeValue<'_>, above: &str, path: &str, len: usize) {
 const FORM: &str =
     "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";
 
-/// The steps of the path, and the offset in `argument` of the text after the first `=`.
+/// The steps of the path, and the offset in `argument` at which the value begins.
 fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), SetError> {
     let refuse = |message: String| SetError {
         problem: Problem::BadOverride { message, allowed: FORM.into() },
@@ -137,7 +137,7 @@ fn place_in_table<'a>(
 ) -> Result<(), SetError> {
     let (step, rest) = path.split_first().expect("a path has at least one step");
     if rest.is_empty() {
-        // Removed first, because `insert` would keep the old key and its location.
+        // The old entry is removed first, because `insert` would keep its key and location.
         table.remove(step.get_ref().as_ref());
         table.insert(step.clone(), value);
         return Ok(());
@@ -195,8 +195,8 @@ fn place_in_value<'a>(
     }
 }
 
-/// The end of an error about a path below the plain value `plain`. If `plain` looks like the name
-/// of a choice, the text suggests a path through that choice.
+/// The end of an error about a path below the value `plain`. If `plain` looks like the name of a
+/// choice, the text suggests a path through that choice.
 fn opened(above: &Step<'_>, plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-/// `table` as TOML in the original order, without comments and layout. Plain values come first,
-/// because after a heading they would belong to its table. Inner tables are on one line.
+/// `table` as TOML in the original order, without comments and layout. Plain values come before all
+/// headings; after a heading, they would belong to that heading's table. Inner tables are on one
+/// line.
 pub(crate) fn document(table: &DeTable<'_>) -> String {
     let mut out = String::new();
     let (sections, plain): (Vec<_>, Vec<_>) = in_order(table).into_iter().partition(|(_, v)| is_section(v));
@@ -44,8 +45,7 @@ pub(crate) fn inline(value: &DeValue<'_>) -> String {
     }
 }
 
-/// `text` as a basic TOML string. Escapes quotes, backslashes, and control and other unprintable
-/// characters.
+/// `text` as a basic TOML string. Escapes quotes, backslashes and unprintable characters.
 pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -60,8 +60,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The entries of `table` in their original order. Entries changed by `--set` come last, because
-/// the offsets in its argument follow those in the file.
+/// The entries of `table` in their original order. Entries changed by `--set` come last, since
+/// their offsets are higher.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);

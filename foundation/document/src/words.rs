@@ -1,18 +1,18 @@
-//! Describes values in TOML terms, safe to print.
+//! Describes values in TOML terms, as printable text.
 
 use std::fmt::Write;
 
 /// The longest quotation of a given value, in characters.
 const MAX_CHARS: usize = 80;
-/// The largest integer in TOML: 64 bits, signed.
+/// The largest integer in TOML.
 const MAX_WHOLE: u64 = i64::MAX as u64;
 
-/// The start of `text`, with `…` if it continues, and control characters spelled out.
+/// The start of `text`, with `…` if `text` continues. Control characters are spelled out.
 pub fn shortened(text: &str) -> String {
     cut(text, MAX_CHARS)
 }
 
-/// Spells out control characters, and cuts after 1000 characters, which few messages reach.
+/// Spells out control characters, and cuts the message after 1000 characters.
 pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }

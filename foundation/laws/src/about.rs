@@ -13,7 +13,7 @@ pub struct About {
     pub state: &'static str,
     /// The work per packet.
     pub cost: &'static str,
-    /// Does it give early signals, which a mark can carry instead of a drop?
+    /// Does it signal congestion early, so that marks can replace drops?
     pub marks: bool,
     /// The paper or RFC, with its section.
     pub source: &'static str,
@@ -22,7 +22,7 @@ pub struct About {
 /// The family of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// The behaviour of a simple router, against which the others are measured.
+    /// The behaviour of a simple router, with which other families are compared.
     Baseline,
     /// Signals congestion early, without distinguishing flows.
     ActiveQueueManagement,

@@ -1,4 +1,4 @@
-//! Reading and writing the number of a class, as the key of a table.
+//! Reads and writes a class number as the key of a table.
 
 use crate::spec::ClassNumber;
 use alloc::borrow::Cow;

@@ -31,7 +31,7 @@ impl BadParameter {
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
     }
 
-    /// Adds the table `outer`, which holds the discipline or marker, in front of `within`.
+    /// Puts the table `outer`, which holds the discipline or marker, in front of `within`.
     pub fn inside(self, outer: &str) -> Self {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }

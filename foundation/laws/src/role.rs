@@ -16,7 +16,7 @@ pub const ECN: Role<EcnChoice> = Role::named("ecn");
 /// The unit in which flows are counted. On a real link the default is bytes.
 pub const MEASURE: Role<Measure> = Role::named("measure");
 
-/// The duration of a round. With few backlogged flows, quanta grow to fill it.
+/// The duration of a round. With few backlogged flows, quanta grow to fill the round.
 pub const ROUND: Role<Quantity<Duration>> = Role::named("round");
 
 /// The number of queues.

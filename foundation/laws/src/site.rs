@@ -43,7 +43,7 @@ impl Site<'_> {
         self.seed.stream(&format!("{}/{name}", self.stream))
     }
 
-    /// The buffer of `discipline`: `own` if given, otherwise the site's.
+    /// The buffer of `discipline`: `own` if given, otherwise the site's buffer.
     pub fn room(
         &self,
         discipline: &'static str,

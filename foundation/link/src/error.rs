@@ -46,7 +46,7 @@ impl fmt::Display for Mistake {
 impl std::error::Error for BadLink {}
 
 /// A packet that the link refuses, because it has no bytes, or more than the link's
-/// [`mtu`](crate::LinkBuilder::mtu). It is not counted.
+/// [`mtu`](crate::LinkBuilder::mtu). The link does not count the packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotSent<T> {
     /// The payload, returned to the caller.

@@ -41,7 +41,7 @@ pub struct Link<T, I = Duration> {
     /// Packets by [`Packet::frame`]. `free` lists unused indices.
     inside: Vec<Option<Inside<T>>>,
     free: Vec<u32>,
-    /// Packets that have left the queue, in order of arrival.
+    /// Packets that have left the queue, ordered by their arrival at the far end.
     under_way: VecDeque<UnderWay>,
     flows: Flows,
     sent: Sent,
@@ -88,9 +88,9 @@ struct UnderWay {
 }
 
 impl<T, I: Moment> Link<T, I> {
-    /// A link with a rate and a one-way propagation delay, to be configured further and
-    /// [built](LinkBuilder::build): `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type
-    /// of time: `Link::<Vec<u8>, Instant>::new(…)`.
+    /// Configures a link with a rate and a one-way propagation delay, to be
+    /// [built](LinkBuilder::build): `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. For another type
+    /// of time, use `Link::<Vec<u8>, Instant>::new`.
     #[expect(clippy::new_ret_no_self, reason = "what is given is checked once, in `build`")]
     pub fn new(rate: impl Quantity<Rate>, delay: impl Quantity<Span>) -> LinkBuilder<T, I> {
         LinkBuilder::new(rate, delay)
@@ -267,7 +267,8 @@ impl<T, I: Moment> Link<T, I> {
         self.advance(now);
     }
 
-    /// The queue's backlog at the latest time given, without the packet being transmitted.
+    /// The queue's backlog at the latest time passed to a call, without the packet being
+    /// transmitted.
     pub fn backlog(&self) -> Backlog {
         self.server.backlog()
     }
@@ -277,7 +278,7 @@ impl<T, I: Moment> Link<T, I> {
         self.under_way.len()
     }
 
-    /// The report up to the latest time given.
+    /// The report up to the latest time passed to a call.
     pub fn report(&self) -> LinkReport {
         let now = self.clock.now();
         let time = now.since(self.sent.from);
@@ -291,8 +292,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Resets the report at `now`, as at the end of a warm-up. Packets in the link remain, and may
-    /// count as delivered but not as sent.
+    /// Clears the report at `now`. Packets already in the link may later count as delivered, but
+    /// not as sent.
     pub fn restart_report(&mut self, now: I) {
         let now = self.advance(now);
         self.flows.clear();
@@ -365,8 +366,7 @@ impl<T, I: Moment> Link<T, I> {
         Some(self.put(copy))
     }
 
-    /// Stores a packet under a 32-bit number, which suffices: 2^32 packets do not fit any machine's
-    /// memory.
+    /// Stores a packet under a 32-bit number: no memory holds 2^32 packets.
     #[inline]
     fn put(&mut self, inside: Inside<T>) -> u32 {
         let Some(frame) = self.free.pop() else {

@@ -1,4 +1,4 @@
-//! Messages larger than a packet, cut and joined.
+//! Cuts messages larger than a packet into pieces, and joins the pieces.
 
 use crate::error::NotSent;
 use std::collections::BTreeMap;
@@ -124,8 +124,8 @@ impl<T> Joiner<T> {
         self.messages.iter().filter(|(_, parts)| parts.missing > 0).map(|(message, _)| *message)
     }
 
-    /// Forgets messages with numbers below `message`. An incomplete message takes a byte per piece,
-    /// and a complete one a few words.
+    /// Forgets messages with numbers below `message`. This frees a byte per piece of an incomplete
+    /// message, and a few words per complete message.
     pub fn forget_below(&mut self, message: u64) {
         self.messages = self.messages.split_off(&message);
     }

@@ -18,7 +18,7 @@ pub trait Moment: Copy {
     /// The time since `origin`; zero if `self` is earlier.
     fn since(self, origin: Self) -> Duration;
 
-    /// The moment `by` after `origin`; `None` if the type cannot express it.
+    /// `origin` plus `by`; `None` if the type cannot express the sum.
     fn after(origin: Self, by: Duration) -> Option<Self>;
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// The builder's method to which mistakes are attributed.
+    /// The builder's method to name in error messages about this queue.
     pub(crate) fn method(&self) -> &'static str {
         match self {
             Queue::TailDrop => "buffer", // its only setting

@@ -8,16 +8,16 @@ use std::time::Duration;
 /// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkReport {
-    /// The time covered, up to the latest time given.
+    /// The time covered, up to the latest time passed to a call.
     pub time: Duration,
-    /// The counts of each flow, sorted by number.
+    /// The counts of each flow, in order of flow number.
     pub flows: Vec<FlowReport>,
     /// The fraction of the link's capacity in bits that was used, 0 to 1; 0 if no time has passed.
     pub utilization: f64,
     /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
     /// flow has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// The number of calls, since the start of the link, with a time before the latest given.
+    /// The number of calls, since the start of the link, with an earlier time than a previous call.
     pub backward_calls: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct FlowReport {
 }
 
 /// The delays of packets. The n-th percentile is exact: the smallest delay that at least n % of the
-/// packets do not exceed. All are zero without packets.
+/// packets do not exceed. Without packets, all fields are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.

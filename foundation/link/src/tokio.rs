@@ -117,8 +117,7 @@ impl<T> End<T> {
 }
 
 impl<T> Direction<T> {
-    /// Locks the state, even if a thread panicked with the lock: no call leaves the link half
-    /// changed.
+    /// Locks the state, even after a panic: no call leaves the link half changed.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,7 +17,7 @@ pub fn boot() -> Time {
     read(ClockId::Boottime)
 }
 
-/// CPU time of this thread, without delays by other threads.
+/// The CPU time of this thread.
 pub fn thread() -> Time {
     read(ClockId::ThreadCPUTime)
 }

@@ -42,8 +42,8 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let mut request = request(name).ok_or(io::ErrorKind::InvalidInput)?;
     match control(socket.as_fd(), libc::SIOCGIFADDR as c_ulong, &mut request) {
         Ok(()) => {
-            // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, for
-            // which every bit pattern is valid.
+            // SAFETY: the kernel has written a `sockaddr` into the union. Every bit pattern is a
+            // valid `sockaddr`.
             let address = unsafe { request.ifr_ifru.ifru_addr };
             // In struct sockaddr_in, a two-byte port precedes the address.
             let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);

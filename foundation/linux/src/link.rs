@@ -67,7 +67,7 @@ pub fn listen() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The notifications in `bytes`. Messages about other objects are skipped.
+/// The interface changes that `bytes` report. Messages about other objects are skipped.
 pub fn news(mut bytes: &[u8]) -> Vec<News> {
     let mut news = Vec::new();
     while let Some((message, rest)) = first_message(bytes) {

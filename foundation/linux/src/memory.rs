@@ -18,7 +18,7 @@ pub fn keep_apart() {
     }
 }
 
-/// Returns the free memory between small pieces to the system. The call takes milliseconds, in
+/// Returns the free memory between small allocations to the system. The call takes milliseconds, in
 /// which other threads wait for memory.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

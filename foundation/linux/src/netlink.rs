@@ -235,8 +235,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Prevents an interface from getting an IPv6 address, so it sends nothing unprompted. A kernel
-    /// without IPv6 refuses this, and does not need it.
+    /// Prevents an interface from getting an IPv6 address, so the interface sends nothing
+    /// unprompted. Fails on a kernel without IPv6, where the call is not needed.
     pub fn silence(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));

@@ -230,14 +230,14 @@ pub enum Expression<'a> {
     SetMeta(u32),
     /// Loads the first four bytes of the Ethernet destination.
     DestinationStart,
-    /// Loads the four bytes after the first type in the Ethernet header. In a VLAN frame, these are
-    /// the tag control information and the inner type.
+    /// Loads the four bytes after the first EtherType: in a VLAN frame, the tag control information
+    /// and the inner EtherType.
     InTag,
     /// Loads the source address of the IPv4 header.
     Ipv4Source,
-    /// Loads this result of the route lookup for the destination.
+    /// Loads the result with this number from the route lookup for the destination.
     RouteOfDestination(u32),
-    /// Applies `mask` with AND, then `xor`, to the register.
+    /// Sets the register to `(register & mask) ^ xor`.
     Bits {
         /// The bits that are kept.
         mask: u32,

@@ -57,8 +57,9 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
-    /// Returns a handle with which another thread sends through this port: once after each opening
-    /// of the device, then `None`. Always `None` if only the port's thread may send.
+    /// Returns a handle with which another thread sends through this port. After each opening of
+    /// the device, only the first call returns a handle. Always `None` if only the port's thread
+    /// may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }

@@ -1,4 +1,5 @@
-//! Gives forwarding threads priority over ordinary threads, as the kernel's own forwarding has.
+//! Gives forwarding threads priority over ordinary threads. Forwarding in the kernel has such
+//! priority.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;

@@ -114,7 +114,7 @@ pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     }
 }
 
-/// Reads an acknowledgement: an error message with number zero. struct nlmsgerr starts with the
+/// Reads an acknowledgement: an error message with error number 0. struct nlmsgerr starts with the
 /// negated error number.
 pub(crate) fn acknowledgement(answer: &[u8]) -> io::Result<()> {
     let kind = answer.get(4..6).map(|b| u16::from_ne_bytes([b[0], b[1]]));

@@ -6,7 +6,7 @@ use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
 use fairwire_core::{Duration, GilbertElliott, Loss};
 use std::io;
 
-/// The direction in which redirected frames pass their new interface.
+/// The direction of redirected frames at their new interface: out or in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
     /// Redirected frames leave through the interface (`TCA_EGRESS_REDIR`).
@@ -63,7 +63,7 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     let spread = Spread::of(*delay, jitter);
     let ticks = u32::try_from(spread.mean_ns / TICK_NS).unwrap_or(u32::MAX);
     // struct tc_netem_qopt: latency, limit, loss, gap, duplicates, jitter. With a gap of 1, any
-    // frame may be sent at once.
+    // frame may be sent without delay.
     let gap = u32::from(delayed.is_some());
     let words = [ticks, *most_packets, probability(single), gap, probability(*duplicate), 0];
     request.nested(libc::TCA_OPTIONS, |request| {
@@ -90,7 +90,7 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
 /// Delays, as a mean and a table of differences from the mean.
 struct Spread {
     mean_ns: u64,
-    /// The difference that an entry of 8192 represents.
+    /// The difference from the mean that an entry of 8192 represents.
     unit_ns: u64,
     table: Vec<i16>,
 }
@@ -130,7 +130,7 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
 pub struct QueueCounts {
     /// Packets in the queue.
     pub packets: u32,
-    /// The bytes of these packets, as the queue's link counts them.
+    /// The bytes of the queued packets, as the queue's link counts them.
     pub bytes: u32,
     /// The number of packets dropped since the queue's creation, modulo 2^32.
     pub dropped: u32,
@@ -263,7 +263,7 @@ mod tests {
         let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
         assert!(delays.is_sorted());
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-        // The table has every third sample, in steps of 40 ms / 65 536 = 0.6 us.
+        // The table has every third sample, rounded to steps of 40 ms / 65 536 = 0.6 us.
         assert!((mean - 21e6).abs() < 2e3, "{mean}");
         assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
     }
@@ -278,8 +278,8 @@ mod tests {
             ..Impairment::default()
         };
         let bytes = impairing(1, &impairment).finish();
-        // iproute2 6.1 sends this, from the first attribute on, for `tc qdisc add dev lo root netem
-        // limit 100000 delay 20ms loss 10%`.
+        // For `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%`, iproute2 6.1 sends
+        // these attributes.
         let mut expected = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();
         expected.extend(b"\xb4\xc4\x04\x00\xa0\x86\x01\x00\x9a\x99\x99\x19");
         expected.extend([0; 12]);

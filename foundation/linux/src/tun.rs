@@ -302,8 +302,8 @@ fn ether_type(packet: &[u8]) -> Option<[u8; 2]> {
     (20..=packet.len()).contains(&len).then_some(ether_type)
 }
 
-/// The number of packets that found the device's queue full: the twelfth column of the kernel's
-/// table. `None` if the device is in another namespace.
+/// The number of packets that found the device's queue full: the twelfth number in the device's
+/// line. `None` if the device is in another namespace.
 fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;

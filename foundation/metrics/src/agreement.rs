@@ -23,9 +23,9 @@ pub struct Tolerance<'a> {
     pub stage: Option<&'a str>,
     /// The discipline; `None` for every discipline.
     pub discipline: Option<&'a str>,
-    /// The allowed difference; `None` to only report it.
+    /// The allowed difference; `None` if the difference is only reported.
     pub allowed: Option<Distance>,
-    /// The reason for a larger difference, if recorded.
+    /// Why the difference may exceed `allowed`; `None` if no reason is recorded.
     pub known: Option<&'a str>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Tolerance<'a> {
         Tolerance { allowed: Some(Distance::of(allowed)), ..Tolerance::shown(measure) }
     }
 
-    /// A measure that is only reported, for all stages and disciplines.
+    /// A tolerance that only reports `measure`, for all stages and disciplines.
     pub const fn shown(measure: &'a str) -> Self {
         Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
     }
@@ -59,8 +59,8 @@ pub struct Distance {
     pub relative: f64,
     /// The term in standard errors of the difference.
     pub deviations: f64,
-    /// The effect of the difference's interval on the verdict. For [`Rule::Meet`], the half width
-    /// of this interval is the sum of the means' half widths.
+    /// How the interval of the difference affects the verdict. For [`Rule::Meet`], the interval's
+    /// half width is the sum of both means' half widths.
     pub rule: Rule,
 }
 
@@ -260,7 +260,7 @@ mod tests {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
-        // Each mean has a standard error of 1, so the difference of 3 is 3 / 1.414 = 2.12 standard
+        // The standard error of the difference is 1.414, so the difference of 3 is 2.12 standard
         // errors.
         let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // Two runs that differ by 2 have a half width of 12.7, so two such intervals meet at
-        // distances up to 25.4.
+        // Two runs that differ by 2 have a half width of 12.7. Two such intervals meet up to a
+        // distance of 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

@@ -130,8 +130,8 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // The tolerance allows for rounding: sums of at most 30 terms up to 200, each with
-                // relative error 2^-53.
+                // The tolerance is far above the rounding errors of sums of at most 30 terms up to
+                // 200.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }
         }

@@ -85,8 +85,8 @@ fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fai
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
-/// Compares `flows` with `fair`, which has each flow's max-min share and fraction of time on. Skips
-/// flows that were never on.
+/// Compares `flows` with `fair`: each flow's max-min share and fraction of time on. Skips flows
+/// that were never on.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn jain_is_one_when_all_get_their_fair_share_despite_small_demands() {
-        // The two `bulk` flows share the rest: (10 - 3 × 0.1) / 2 = 4.85 Mbit/s each.
+        // Each `bulk` flow gets half of what the `web` flows leave: (10 - 3 × 0.1) / 2 = 4.85
+        // Mbit/s.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);

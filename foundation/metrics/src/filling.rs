@@ -48,7 +48,7 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// A rate per weight. A link is full once its rising flows reach its level.
+/// A rate per weight. The rising flows of a link fill the link when they reach the link's level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level(f64);
 
@@ -120,7 +120,8 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The level that meets each finite demand, with the flow's index. The highest level is first.
+/// The flows with a finite demand, each with the level that meets the demand. The highest level is
+/// first.
 struct Wants(Vec<(Level, usize)>);
 
 impl Wants {
@@ -133,7 +134,7 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The product of weight and level decides, because the quotient `enough` is rounded.
+        // `enough` is rounded, so the product of weight and level decides.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -256,7 +257,7 @@ mod tests {
             }
         }
 
-        /// A flow whose demand is not met uses a full link on which no flow has a larger share per
+        /// A flow with unmet demand uses a full link on which no flow has a larger share per
         /// weight.
         #[test]
         fn shares_over_links_are_max_min_fair_by_definition(

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// The maximum length of a short name, in bytes. With a byte for the length and one that marks the
-/// name as short, a name takes 24 bytes, like a `String` on 64-bit targets.
+/// The maximum length of a short name, in bytes. With the length and a mark, one byte each, a name
+/// takes 24 bytes, like a `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.

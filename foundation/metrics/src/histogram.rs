@@ -3,8 +3,8 @@
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
 
-/// The number of buckets per doubling. A bucket is at most 1/128 of its values wide, so a quantile
-/// has an error of at most 0.4 %.
+/// The number of buckets per doubling. A bucket's width is at most 1/128 of its values, so a
+/// quantile has an error of at most 0.4 %.
 const PARTS: usize = 128;
 
 /// Each value below twice [`PARTS`] has a separate bucket. The 56 doublings from there to 2^64 have
@@ -19,7 +19,7 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 /// the same buckets, but is slower.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
-    /// Counts by bucket, up to the doubling of the longest wait.
+    /// The count of each bucket, up to the doubling that contains the longest wait.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
@@ -149,7 +149,7 @@ impl DelayHistogram {
         })
     }
 
-    /// The percentiles for a table of delays. They are denser near 100, because tails matter most.
+    /// The percentiles for a table of delays, denser near 100.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
         let mut all: Vec<_> = PERCENTS.into_iter().map(at).collect();

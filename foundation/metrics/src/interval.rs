@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_student() {
-        // The half width is 2.26216 (t(0.975, 9)) × 3.02765 (s) / sqrt(10).
+        // The half width is t(0.975, 9) × s / sqrt(10) = 2.26216 × 3.02765 / sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
         let actual = estimate(&runs).unwrap();
         assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share_is_that_of_wilson() {
-        // By hand, for z = 1.96: the interval of 8 in 10 is 0.71674 ± 0.22658.
+        // By hand, for z = 1.96: the interval of 8 successes in 10 trials is 0.71674 ± 0.22658.
         let [low, high] = proportion(8, 10).unwrap();
         assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
         let [low, high] = proportion(0, 16).unwrap();
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn two_runs_have_a_very_wide_interval() {
-        // The half width is 12.7062 (t(0.975, 1)) × 0.5 (s / sqrt(2)).
+        // The half width is t(0.975, 1) × s / sqrt(2) = 12.7062 × 0.5.
         let actual = estimate(&[1.0, 2.0]).unwrap();
         assert!((actual.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{actual:?}");
     }

@@ -22,7 +22,8 @@ pub struct Weighted {
     pub weight: f64,
 }
 
-/// Jain's index of rates per weight, r/w: 1 if each rate is in proportion to its weight.
+/// Jain's index of the rates divided by their weights: 1 if all rates are in proportion to their
+/// weights.
 ///
 /// # Panics
 /// If a weight is not above zero.

@@ -152,7 +152,7 @@ pub enum Rule {
     /// The entire interval must be in the allowed range. If the mean is in the range but the
     /// interval is not, or is missing, the verdict is unclear.
     Whole,
-    /// The mean decides, but the verdict is unclear if only the interval reaches the allowed range.
+    /// The mean decides. If only the interval reaches the allowed range, the verdict is unclear.
     Reach,
     /// The mean decides, but a difference also holds if its interval contains 0.
     Meet,

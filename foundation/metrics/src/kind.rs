@@ -4,7 +4,8 @@ use crate::record::TransferRecord;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
-        /// A kind of event whose duration a source measures, with a [`TransferRecord`] per group.
+        /// A kind of event whose duration a source measures. A [`TransferRecord`] covers one kind
+        /// in one group.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind {
             $($(#[$doc])* $kind,)+
@@ -57,7 +58,7 @@ impl Kind {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// True if the kind belongs to calls or videos. Their groups have a record of the kind even
+    /// True if the kind belongs to calls or videos, whose groups have a record of the kind even
     /// without events.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)

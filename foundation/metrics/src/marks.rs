@@ -30,15 +30,15 @@ impl Default for EstimatorPlan {
 /// When an estimate of marks is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cadence {
-    /// With each green packet, over the window that ends with the packet.
+    /// After each green packet, from the window that ends with the packet.
     #[default]
     Sliding,
-    /// Once per window of green packets, over that window.
+    /// After each complete window of green packets, from that window.
     Tumbling,
 }
 
-/// Estimates the fraction of green (in-profile) packets that are marked on the path, and requests
-/// changed targets. O(1) per packet.
+/// Estimates the fraction of green (in-profile) packets that are marked on the path, and requests a
+/// higher or lower target. O(1) per packet.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
@@ -76,7 +76,7 @@ impl Estimator {
         }
     }
 
-    /// The request about the target to send now.
+    /// The request to send now: increase, decrease or keep the target.
     pub fn request(&self) -> RateRequest {
         match self.estimate {
             low if low < self.plan.low => RateRequest::Increase,

@@ -23,8 +23,7 @@ impl Claim {
     }
 }
 
-/// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity,
-/// in O(n log n).
+/// The max-min shares of `capacity`, in its unit and in the order of `claims`. Takes O(n log n).
 ///
 /// # Panics
 /// If a demand is negative or not a number, a weight is not finite and above zero, or the capacity
@@ -146,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Tolerance relative to the capacity, far above the rounding errors of 40 terms, 2^-53 each.
+    /// Tolerance relative to the capacity, far above the rounding errors.
     const ROUNDING: f64 = 1e-9;
 
     #[test]

@@ -9,8 +9,8 @@
 /// Samples in a batch.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches. A valid cut is in the first half, which otherwise has too few
-/// means.
+/// The minimum number of batches. With fewer batches, the first half has too few means for a valid
+/// cut.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.

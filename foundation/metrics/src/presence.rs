@@ -15,7 +15,7 @@ pub struct Presence {
     pub from_s: f64,
     /// When it ended.
     pub until_s: f64,
-    /// Per flow: its on-times while measured, in order, seconds.
+    /// The on-times of each flow while measured, in order, seconds.
     pub on: Vec<Vec<[f64; 2]>>,
     /// The length of a slot, seconds.
     pub slot_s: f64,
@@ -33,8 +33,8 @@ const MAX_COUNTS: u64 = 2_000_000;
 /// changes are merged.
 const MAX_SHARES: usize = 20_000_000;
 const REACHED: f64 = 0.9;
-/// The minimum bits of a fair share in one measurement: twenty packets of 1500 bytes. A measurement
-/// one packet short still reaches [`REACHED`].
+/// The minimum bits of a fair share in one measurement: twenty packets of 1500 bytes. Nineteen of
+/// these packets still reach the fraction [`REACHED`].
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
 /// The length of a slot for `flows` flows over the time `measured`.
@@ -145,15 +145,15 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` until the flow has [`REACHED`] of `fair` bit/s over as many slots as
-    /// [`MIN_BITS`] requires. `None` if that is after `until`.
+    /// The time from `from` until the flow's rate reaches [`REACHED`] times `fair` (bit/s), as a
+    /// mean over as many slots as [`MIN_BITS`] requires. `None` if that is after `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
         let upto = |slot: usize| if slot == 0 { 0 } else { self.bytes[(slot - 1) * self.on.len() + flow] };
         let end_s = |slot: usize| self.from_s + slot as f64 * self.slot_s;
-        // Times are sums of floats. The tolerance of 1e-6 lets a slot that starts at the change
-        // count as after the change.
+        // With the tolerance of 1e-6 for rounding, a slot that starts at the change counts as after
+        // the change.
         let first = ((from - self.from_s) / self.slot_s - 1e-6).ceil().max(0.0) as usize;
         let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
         let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);
@@ -195,7 +195,7 @@ mod tests {
     fn a_flow_is_compared_with_the_fair_share_while_it_was_on() {
         let (fairness, record, flows) = judged(two(Vec::new()));
         assert_eq!(record.active_s, [30.0, 10.0]);
-        // The shares of `a`: 12, 6, 12 Mbit/s, on average 10.
+        // The shares of `a` are 12, 6 and 12 Mbit/s. Their mean is 10 Mbit/s.
         assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);

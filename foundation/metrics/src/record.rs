@@ -190,8 +190,8 @@ pub struct FlowRecord {
 pub struct TransferRecord {
     /// The group.
     pub group: String,
-    /// The type of event. A `transfer` lasts from the request to the arrival of the last segment; a
-    /// `page`, until the last sender knows that everything has arrived. Calls have `frame`,
+    /// The type of event. A `transfer` lasts from the request to the arrival of the last segment. A
+    /// `page` lasts until the last sender knows that everything has arrived. Calls have `frame`,
     /// `late_frame`, `lost_frame` and `freeze`; videos have `startup`, `stall`, `play` and
     /// `switch`.
     pub kind: String,
@@ -216,7 +216,7 @@ pub struct TransferRecord {
     pub sizes: Vec<SizeRecord>,
 }
 
-/// The transfers of a group whose payload is in one size class.
+/// The transfers of one group with payloads in one size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeRecord {
     /// The class by payload: `to_10kB` up to 10 000 bytes, then `to_100kB` up to 100 000, `to_1MB`,
@@ -233,7 +233,7 @@ pub struct SizeRecord {
 }
 
 /// Completion times, seconds. Percentile p is the time that p % of the transfers did not exceed,
-/// within 0.4 %, without interpolation.
+/// with an error of at most 0.4 %.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Mean time, seconds.
@@ -254,7 +254,7 @@ pub struct Times {
     pub p99_9_s: Option<f64>,
 }
 
-/// Slowdowns: times over the minimum times. Percentiles as in [`Times`].
+/// Slowdowns: durations divided by minimum durations. For percentiles, see [`Times`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slowdown {
     /// Mean.
@@ -276,7 +276,7 @@ pub struct Slowdown {
 /// A transfer or a page that was completed after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletedRecord {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or its name if it has no label.
     pub discipline: String,
     /// The seed.
     pub seed: u64,
@@ -308,8 +308,8 @@ pub struct AggregateRecord {
     pub groups: Vec<String>,
     /// The contracted rate, bit/s.
     pub contract_bps: f64,
-    /// The rate up to which packets were in profile, averaged over time, bit/s; absent if it is the
-    /// contract.
+    /// The rate up to which packets were in profile, averaged over time, bit/s. Absent if this rate
+    /// is the contracted rate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
     /// The sum of the throughputs of the aggregate's flows.
@@ -490,13 +490,13 @@ pub struct Agreement {
     /// mean is outside the allowed difference but the interval reaches inside.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
-    /// The reason for a difference above the allowed one, if recorded.
+    /// Why the difference may exceed `allowed`; absent if no reason is recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub known: Option<String>,
 }
 
 impl Agreement {
-    /// True if the recorded reason is not needed: the difference is within the allowed one.
+    /// True if a reason is recorded although the difference is within `allowed`.
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }
@@ -530,8 +530,8 @@ pub struct DelayRecord {
     pub packets: u64,
     /// Mean, seconds.
     pub mean_s: f64,
-    /// Percentages of the packets, each with the delay that this percentage did not exceed, within
-    /// 0.4 %.
+    /// Percentages of the packets, each with the delay that this percentage did not exceed, exact
+    /// to 0.4 %.
     pub percentiles: Vec<Percentile>,
 }
 

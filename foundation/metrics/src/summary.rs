@@ -72,8 +72,8 @@ pub struct Under<'a> {
     pub discipline: &'a str,
 }
 
-/// `first` minus `second`, over common seeds, as in [`differences`]. `None` without a common seed
-/// at which both measures exist.
+/// `first` minus `second`, over the seeds with both measures, as in [`differences`]. `None` without
+/// such a seed.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let value = |run: &RunRecord| self::measure(run, measure).or(if_absent(measure));
@@ -187,15 +187,15 @@ pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<Str
     all
 }
 
-/// The values of the measures `names` in one run, in order. The names are those of [`summarize`] or
-/// of [further measures](is_further). A run may lack some.
+/// One run's values of the measures `names`, in order. These are measures of [`summarize`] or
+/// [further measures](is_further). A value is `None` if the run lacks the measure.
 pub fn values<N: AsRef<str>>(run: &RunRecord, names: &[N]) -> Vec<Option<f64>> {
     let all = measures(run);
     let value = |name: &str| further_measure(run, name).or_else(|| all.get(name).copied());
     names.iter().map(|name| value(name.as_ref())).collect()
 }
 
-/// The value of one measure in one run. See [`values`], which reads several at the same cost.
+/// The value of one measure in one run. [`values`] reads several measures at the same cost.
 pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     values(run, &[name]).pop().flatten()
 }
@@ -206,8 +206,8 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
-/// The measures of a group of flows that a summary has only if a scenario names them: the group's
-/// dropped packets. A full name ends with `.<group>`.
+/// The [further measures](is_further) of a group of flows: the group's dropped packets. A full name
+/// ends with `.<group>`.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
 /// Is `name` a measure that a summary has only if a scenario names it?
@@ -282,8 +282,8 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// Packets that suffered a wire's faults: over all links and, if there are several, also per link,
-/// with the prefix `link.<name>.`.
+/// The packets that suffered a wire's faults, over all links. With several links, each link also
+/// has these measures, with the prefix `link.<name>.`.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
 fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
@@ -325,9 +325,9 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate. A full name ends with `.<aggregate>`. `target_bps` is present if
-/// the marker changes the target. `in_profile` requires packets; `in_profile_marked` requires
-/// received packets in profile.
+/// The measures of an aggregate. A full name ends with `.<aggregate>`. `target_bps` exists if the
+/// marker changes the target, `in_profile` if there are packets, and `in_profile_marked` if packets
+/// in profile were received.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 

@@ -13,7 +13,7 @@ fn sizes() -> impl Iterator<Item = &'static str> {
     SIZES.iter().map(|(name, _)| *name)
 }
 
-/// Slowdowns are counted in millionths, to fit a histogram of nanoseconds.
+/// A slowdown of 1 is recorded as a million nanoseconds.
 const MILLIONTHS: f64 = 1e6;
 
 /// A completed transfer or page.
@@ -104,7 +104,8 @@ impl TransferMeter {
         }
     }
 
-    /// Records a timed event that ended in the measured time, which began at `from`.
+    /// Records a timed event that ended in the measured time. `from` is the start of the measured
+    /// time.
     pub fn lasted(&mut self, Lasted { since, until, bytes, .. }: Lasted, from: Time) {
         let took = until.since(since);
         self.all.count(Completed { took, bytes: None, alone: None });
@@ -115,8 +116,8 @@ impl TransferMeter {
         }
     }
 
-    /// The record of events of the `kind` in `group`, whose members were measured for `whole_s`
-    /// seconds in total. Without events, all its times are 0.
+    /// The record of the group's events of this `kind`. The members of `group` were measured for
+    /// `whole_s` seconds in total. Without events, all times are 0.
     pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
         let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
         TransferRecord {
@@ -152,7 +153,7 @@ impl TransferMeter {
     }
 }
 
-/// A statistic of transfers. In a measure's name, it is between kind and group:
+/// A statistic of transfers. In a measure's name, the statistic is between kind and group:
 /// `transfer_p95_s.web`.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic {
@@ -167,7 +168,7 @@ pub struct Statistic {
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Times(fn(&Times, Option<&Slowdown>) -> Option<f64>),
-    /// A statistic of states only, and only over all sizes.
+    /// A statistic that only states have, without size classes.
     State(fn(&TransferRecord) -> Option<f64>),
 }
 
@@ -204,7 +205,7 @@ impl Statistic {
         Statistic { name, is_plain: false, of: Of::Times(of) }
     }
 
-    /// Does a record of this kind have this statistic? `part` and `bps` apply only to states.
+    /// Does a record of this kind have this statistic? Only states have `part` and `bps`.
     pub fn is_of(&self, kind: Kind) -> bool {
         matches!(self.of, Of::Times(_)) || kind.is_state()
     }

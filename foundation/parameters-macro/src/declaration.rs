@@ -14,7 +14,7 @@ pub(crate) struct Declaration {
     pub item: ItemStruct,
     /// The name of the struct of checked values, if requested.
     pub checked: Option<Ident>,
-    /// The owner of the parameters: the constant `NAME` by default.
+    /// The name of the parameters' owner; by default, the constant `NAME`.
     pub name: Expr,
     /// Is the struct only flattened into other structs?
     pub is_group: bool,

@@ -175,7 +175,7 @@ impl Member {
         })
     }
 
-    /// The code that returns the parameter with index `at`, if it belongs to this member.
+    /// The code that returns the parameter with index `at`, if this member has that parameter.
     /// `of_group` is the function that finds a parameter of a group.
     fn at(&self, of_group: &TokenStream) -> TokenStream {
         match self {
@@ -281,7 +281,7 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
         #default
 
         impl #ident {
-            /// Checks every value against its bounds, and fills in the default of each omitted one.
+            /// Checks every value against its bounds, and fills in the defaults of omitted values.
             #vis fn checked(&self) -> ::core::result::Result<#checked, ::fairwire_parameters::OutOfRange> {
                 Ok(#checked { #(#idents: #values,)* })
             }
@@ -290,7 +290,7 @@ fn checked(declaration: &Declaration) -> Option<TokenStream> {
 }
 
 impl Parameter {
-    /// The line of documentation that follows the text.
+    /// The last line of the documentation: unit, default, range and source.
     fn documentation(&self) -> String {
         let mut doc = format!("Default: {}.", self.default_text());
         if let Some(unit) = &self.terms.unit {

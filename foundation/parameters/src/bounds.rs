@@ -1,4 +1,4 @@
-//! Bounds of values, and the error for a value outside of them.
+//! Bounds of values, and the error for a value outside its bounds.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -84,7 +84,7 @@ impl Display for OutOfRange {
     }
 }
 
-/// Returns the value of a required parameter. Only a struct that is built in code may lack it.
+/// Returns the value of a required parameter, which only a struct built in code may lack.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,

@@ -1,4 +1,4 @@
-//! Roles of parameters, for callers that do not know their owner.
+//! Roles, by which callers find a parameter without knowing the parameter's owner.
 
 use core::any::Any;
 use core::marker::PhantomData;
@@ -55,18 +55,18 @@ impl<T: 'static> Role<T> {
         Role { name, of: PhantomData }
     }
 
-    /// The value given for the parameter of `whole` with this role.
+    /// The value given for the parameter that has this role in `whole`.
     pub fn given(self, whole: &(impl Roles + ?Sized)) -> Option<&T> {
         let (_, slot) = whole.with_role(self.name)?;
         slot.downcast_ref::<Option<T>>().expect(TYPE).as_ref()
     }
 
-    /// The name of the parameter of `whole` with this role.
+    /// The name of the parameter that has this role in `whole`.
     pub fn name_in(self, whole: &(impl Roles + ?Sized)) -> Option<&'static str> {
         whole.with_role(self.name).map(|(name, _)| name)
     }
 
-    /// The slot of the parameter of `whole` with this role.
+    /// The slot of the parameter that has this role in `whole`.
     pub fn slot(self, whole: &mut (impl Roles + ?Sized)) -> Option<&mut Option<T>> {
         whole.with_role_mut(self.name).map(|slot| slot.downcast_mut().expect(TYPE))
     }

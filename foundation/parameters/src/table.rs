@@ -48,8 +48,8 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de> + 'static> Slot<'de, A> for Opt
     }
 }
 
-/// Reads a table of parameters. Refuses unknown and repeated names, and the lack of a required
-/// parameter.
+/// Reads a table of parameters. Refuses unknown names, repeated names and missing required
+/// parameters.
 pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table { is_whole: true, of: PhantomData })
 }
@@ -90,7 +90,7 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     }
 }
 
-/// Reads one of these keys as its index.
+/// Reads a key of this list as the key's index.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for OneOf {

@@ -1,4 +1,4 @@
-//! The reader of text without serde, compared with the crate `toml`.
+//! Compares the reader that needs no serde with the crate `toml`.
 
 use fairwire_core::Duration;
 use fairwire_parameters::text::{Table, TextError, Value, from_text};

@@ -61,19 +61,19 @@ impl Scratch {
         Ok(Scratch { path: path.into(), file: BufWriter::new(hidden), noted })
     }
 
-    /// Moves the file to its final path, which is returned.
+    /// Completes the file at its final path, and returns this path.
     pub fn finish(self) -> io::Result<PathBuf> {
         self.whole()?.place()
     }
 
-    /// Finishes writing: the data is on disk, and the file is closed.
+    /// Finishes writing: stores the data on disk, and closes the file.
     pub fn whole(self) -> io::Result<Whole> {
         let file = self.file.into_inner()?;
         file.as_file().sync_all()?;
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes one piece of a file. The piece is closed, because a file may have thousands.
+    /// Finishes one piece of a file. Closes the piece, because a file may have thousands of pieces.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
@@ -88,7 +88,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Moves the file to its final path, which is returned.
+    /// Moves the file to its final path, and returns this path.
     pub fn place(self) -> io::Result<PathBuf> {
         self.file.persist(&self.path)?;
         Ok(self.path)
@@ -167,7 +167,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
-/// Like [`write()`], for callers that do not treat a lack of space as our fault.
+/// Like [`write()`], for callers that do not report a full disk as our fault.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first requests a stop and a report, the second ends the process. When only the
-//! results remain to be written, the first Ctrl-C ends the process.
+//! The first Ctrl-C requests a stop and a report; the second ends the process. When only the
+//! results remain to be written, the first ends the process.
 
 use crate::file;
 use crate::notice::notice;
@@ -45,7 +45,7 @@ fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         pipe::register(signal, writer.try_clone()?)?;
     }
-    // Ignoring SIGXFSZ makes writes beyond `ulimit -f` fail without ending the process.
+    // With SIGXFSZ ignored, a write beyond `ulimit -f` fails without ending the process.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Reads the values that the arguments omit: by questions on a terminal, or from a pipe.
+//! Reads the values that the arguments omit: from answers on a terminal, or from a pipe.
 
 use crate::failure::Failure;
 use crate::notice::notice;
@@ -39,7 +39,7 @@ impl Questions {
         }
     }
 
-    /// The value read from the text given by `option`, or else from the answer to `question`.
+    /// Reads the text given for `option`, or else the answer to `question`.
     pub fn text<T>(
         &mut self,
         (option, given): (&str, Option<&str>),
@@ -56,8 +56,8 @@ impl Questions {
         }
     }
 
-    /// The value read from the answer to `question`. An empty answer means the default. On a
-    /// terminal, an invalid answer repeats the question; otherwise, it is an error.
+    /// Reads the answer to `question`. An empty answer means the default. An invalid answer repeats
+    /// the question on a terminal, and is an error otherwise.
     pub fn answer<T>(
         &mut self,
         question: &str,

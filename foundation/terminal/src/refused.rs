@@ -1,4 +1,4 @@
-//! Errors of a command line, in the form of the errors of a file.
+//! Reports errors in a command line in the same form as errors in a file.
 
 use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -149,7 +149,7 @@ fn usage(error: &Error, name: &str) -> String {
         _ => return format!("`{name} --help` shows how it is used"),
     };
     let usage = usage.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
-    // A command with subcommands may have several forms.
+    // The usage may have several forms.
     let usage = usage.replace(&format!(" {name} "), &format!("` or `{name} "));
     format!("allowed: `{usage}`")
 }

@@ -20,7 +20,7 @@ pub const BAD: Style = Style::new().fg(Color::Red);
 pub const BAR: usize = 20;
 
 /// Lets `work` draw on the entire terminal, and restores the terminal afterwards. If the terminal
-/// cannot be used, the error ends with `otherwise`, an alternative without a terminal.
+/// cannot be used, the error suggests `otherwise`, an alternative without a terminal.
 pub fn on_terminal(
     otherwise: &str,
     work: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>,
@@ -34,7 +34,7 @@ pub fn on_terminal(
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = work(&mut terminal);
-    // Reporting the error on a closed terminal would panic.
+    // Dropping `terminal` would print an error to the closed terminal, and panic.
     if ratatui::try_restore().is_err() {
         std::mem::forget(terminal);
     }

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// Parses this process's arguments as `A`, calls `dispatch`, and reports a failure. If the shell
-/// requests completions through the variable `complete`, only prints them.
+/// requests completions through the environment variable `complete`, only prints completions.
 pub fn main<A: Parser>(
     complete: &'static str,
     dispatch: impl FnOnce(A) -> Result<Ending, Failure>,
@@ -20,7 +20,7 @@ pub fn main<A: Parser>(
     exit_code(ended)
 }
 
-/// The exit code of `ended`, after reporting a failure.
+/// Reports a failure, and returns the exit code.
 pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }

@@ -11,14 +11,14 @@ const ELSEWHERE: usize = 160;
 /// The minimum width for wrapping, even on narrower terminals.
 const LEAST: usize = 20;
 
-/// The columns of stdout: those of its terminal, or else `COLUMNS`, or else 160.
+/// The width of stdout, in columns: its terminal's, or else `COLUMNS`, or else 160.
 pub fn columns() -> usize {
     let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let terminal = if std::io::stdout().is_terminal() { size() } else { None };
     terminal.or_else(said).filter(|columns| *columns > 0).unwrap_or(ELSEWHERE)
 }
 
-/// The columns of stderr, if it is a terminal.
+/// The columns of stderr, if stderr is a terminal.
 pub fn columns_of_stderr() -> Option<usize> {
     if std::io::stderr().is_terminal() { size() } else { None }
 }

@@ -15,7 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 #[derive(Debug)]
 pub struct Agents([Agent; 2]);
 
-/// The failure of a helper, with its role.
+/// A helper's failure, and the helper's role.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The helper.
@@ -41,7 +41,7 @@ impl From<Failed> for TestbedError {
 impl Agents {
     /// Starts this program again at both hosts, left and right, and waits until all connections of
     /// `traffic` are established. The program must pass control to
-    /// [`agent::main`](crate::agent::main). This thread stays at the right host.
+    /// [`agent::main`](crate::agent::main). Moves this thread to the right host.
     pub fn start(hosts: [&Host; 2], traffic: &Traffic) -> Result<Agents, Failed> {
         let [left, right] = hosts;
         let (left, right) = (Agent::start(left, Side::Left), Agent::start(right, Side::Right));
@@ -58,7 +58,7 @@ impl Agents {
         self.instruct(&Instruction::Start { at_ns: at.ns() })
     }
 
-    /// Waits for the end, and returns the counts of both hosts.
+    /// Waits for the run's end, and returns the counts of both hosts.
     pub fn finish(&mut self) -> Result<HostCounts, Failed> {
         let mut all = HostCounts::default();
         self.hear(&mut |answer| {
@@ -69,7 +69,7 @@ impl Agents {
         Ok(all)
     }
 
-    /// Waits for one answer from each agent, in any order. Returns as soon as one fails.
+    /// Waits for one answer from each agent, in any order. Returns as soon as an agent fails.
     fn hear(&mut self, is_expected: &mut dyn FnMut(&mut Answer) -> bool) -> Result<(), Failed> {
         let mut silent: Vec<&mut Agent> = self.0.iter_mut().collect();
         while !silent.is_empty() {

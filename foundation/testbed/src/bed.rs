@@ -30,7 +30,7 @@ pub struct Bed {
     pub gateway: Host,
     /// The destination of traffic.
     pub sink: Host,
-    /// The path to the sink; `None` if it is only a wire.
+    /// The path to the sink; `None` if there is only a wire.
     path: Option<PathHost>,
 }
 
@@ -63,10 +63,9 @@ impl Side {
 }
 
 impl Bed {
-    /// Creates the hosts and connects them by wires of this MTU. This thread stays at the gateway.
+    /// Creates the hosts and connects them by wires of this MTU. Moves this thread to the gateway.
     ///
-    /// If this process may create network namespaces only in a user namespace, it must have only
-    /// one thread.
+    /// If network namespaces require a user namespace, this process must have only one thread.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
         Bed::with_path(mtu, None)
     }
@@ -90,7 +89,7 @@ impl Bed {
         Side::BOTH.into_iter().try_for_each(|side| self.gateway.wait_for_carrier(side.end().index))
     }
 
-    /// Sets the start of the path's run, on the monotonic clock.
+    /// Starts the path's run at the time `at` of the monotonic clock.
     pub fn begin_path(&self, at: Time) {
         self.path.iter().for_each(|path| path.begin(at));
     }
@@ -103,8 +102,8 @@ impl Bed {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
 
-    /// Connects the gateway with the host at `side`. If no path is between them, this can be
-    /// repeated after their wire was removed.
+    /// Connects the gateway to the host at `side`. Without a path between them, another call can
+    /// replace a removed wire.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),
@@ -119,17 +118,17 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The gateway's interface comes up last, so that it has a carrier at once, and watching
+        // The gateway's interface comes up last. It then has a carrier at once, so watching
         // processes observe only one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }
 
     /// Makes the kernel at the gateway forward over a bridge, and apply `shaping` to the traffic to
-    /// the sink. This thread stays at the gateway.
+    /// the sink. Moves this thread to the gateway.
     ///
-    /// Returns a packet socket for frames from the source, one for frames that left for the sink,
-    /// and a netlink socket at the gateway.
+    /// Returns two packet sockets, for frames from the source and for frames that left for the
+    /// sink, and a netlink socket at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
         // The source must not send super-packets, because the kernel's discipline would count each
         // as one packet. Our gateway splits super-packets.

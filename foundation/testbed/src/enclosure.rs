@@ -54,9 +54,9 @@ pub struct Enclosure {
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that the command's TCP has not sent, or that are not acknowledged. A connection's end
-    /// counts as one byte. Connections of ended processes are included, because the kernel still
-    /// sends their data.
+    /// Bytes of the command's TCP connections that are not sent, or not acknowledged. A
+    /// connection's end counts as one byte. Connections of ended processes are included, because
+    /// the kernel still sends their data.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -112,7 +112,7 @@ const DEVICE_QUEUE: u32 = 8192;
 const PREFIX_BITS: u8 = 30;
 
 impl Place {
-    /// The address of the outside, which is the command's default route.
+    /// The outside device's address, to which the command's default route leads.
     pub fn outside(self) -> Ipv4Addr {
         Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 1)
     }
@@ -122,7 +122,7 @@ impl Place {
         Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 2)
     }
 
-    /// The name of the devices, and of the packet filter's table.
+    /// The name of both devices and of the packet filter's table.
     pub fn name(self) -> String {
         format!("fairwire-lab{}", self.0)
     }
@@ -226,8 +226,8 @@ impl Running {
 
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// Creates the outside device in this machine's namespace. Returns its addresses, the device and
-/// the network beyond; `None` if every place is taken.
+/// Creates the outside device in this machine's namespace. Returns the addresses, the device and
+/// the network behind it; `None` if every place is taken.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
         match device(place, place.outside()) {

@@ -3,7 +3,7 @@
 use fairwire_linux::port::PortError;
 use serde::{Deserialize, Serialize};
 
-/// A network that could not be built, or whose hosts failed.
+/// The failure to build a network, or the failure of its hosts.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
     /// This process may not create network namespaces or packet sockets.

@@ -40,7 +40,7 @@ pub struct Counted {
 }
 
 impl Host {
-    /// Creates a host with only its loopback interface, which is up. This thread stays at the host.
+    /// Creates a host with only its loopback interface, which is up. Moves this thread to the host.
     pub fn new() -> Result<Self, Trouble> {
         let namespace = Namespace::enter_new()?;
         let host = Host { namespace, netlink: Netlink::open().during("opening a netlink socket")? };
@@ -57,8 +57,9 @@ impl Host {
         self.namespace.enter()
     }
 
-    /// Runs `make` in a new thread at this host, and returns its result. Processes of this thread
-    /// that [die with their parent](crate::namespace::die_with_parent) end when `make` returns.
+    /// Runs `make` in a new thread at this host, and returns its result. Processes that `make`
+    /// starts end when `make` returns if they [die with their
+    /// parent](crate::namespace::die_with_parent).
     ///
     /// # Panics
     /// If `make` panics, or the host cannot be entered.
@@ -109,8 +110,8 @@ impl Host {
         self.netlink.bring_up(index).during("bringing an interface up")
     }
 
-    /// Waits up to two seconds until an interface carries frames. A kernel may act on a carrier a
-    /// second late, and loses frames until then, including the first ARP request.
+    /// Waits up to two seconds until an interface carries frames. A kernel may react to a carrier a
+    /// second late. Until then, the kernel loses frames, including the first ARP request.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -127,7 +128,7 @@ impl Host {
         self.netlink.take_down(index).during("taking an interface down")
     }
 
-    /// Removes an interface, and with it the other end of its wire.
+    /// Removes an interface and the other end of its wire.
     pub fn remove(&self, index: u32) -> Result<(), Trouble> {
         self.netlink.remove(index).during("removing an interface")
     }
@@ -183,27 +184,27 @@ impl Host {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
 
-    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread stays at
+    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. Moves this thread to
     /// this host.
     pub fn set_variable(&self, variable: &str, value: &str) -> Result<(), Trouble> {
         self.enter()?;
         std::fs::write(format!("/proc/sys/{variable}"), value).during(&format!("setting {variable}"))
     }
 
-    /// The number of the interface `name`. This thread stays at this host.
+    /// The number of the interface `name`. Moves this thread to this host.
     pub fn index_of(&self, name: &str) -> Result<u32, Trouble> {
         self.enter()?;
         let found = index_of(name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         found.during(&format!("looking for the interface {name}"))
     }
 
-    /// The Ethernet address of an interface. This thread stays at this host.
+    /// The Ethernet address of an interface. Moves this thread to this host.
     pub fn ethernet_address(&self, index: u32) -> Result<[u8; 6], Trouble> {
         self.enter()?;
         Ok(link::about(index).during("looking at an interface")?.ethernet_address)
     }
 
-    /// The names of all interfaces, and the kernel's state of each. This thread stays at this host.
+    /// The names of all interfaces, and the kernel's state of each. Moves this thread to this host.
     pub fn interfaces(&self) -> Result<Vec<(String, About)>, Trouble> {
         self.enter()?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("listing interfaces")?;
@@ -215,7 +216,7 @@ impl Host {
             .collect()
     }
 
-    /// The counts of the interface `name`. This thread stays at this host.
+    /// The counts of the interface `name`. Moves this thread to this host.
     pub fn counted(&self, name: &str) -> Result<Counted, Trouble> {
         self.enter()?;
         let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("reading counters")?;
@@ -225,8 +226,8 @@ impl Host {
     }
 }
 
-/// Parses an interface's line in the kernel's table: the name, eight counts of arrivals that begin
-/// with bytes and packets, and the same counts of departures.
+/// Parses an interface's line in the kernel's table: the name, eight counts of arrivals, and eight
+/// counts of departures. Both groups begin with bytes and packets.
 fn counted(table: &str, name: &str) -> Option<Counted> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();

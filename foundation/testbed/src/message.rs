@@ -22,7 +22,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 
-/// The argument after which a program passes control to [`agent::main`](crate::agent::main).
+/// A program with this first argument passes control to [`agent::main`](crate::agent::main).
 pub const AGENT_COMMAND: &str = "lab-agent";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
     Host(Side),
-    /// The helper at the gateway. It becomes the program in the following arguments.
+    /// Becomes the program at the gateway, which the following arguments specify.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
@@ -94,14 +94,14 @@ pub(crate) enum Instruction {
     Make {
         /// MTU of all wires, bytes.
         mtu: u32,
-        /// The path to the sink; `None` if it is only a wire.
+        /// The path to the sink; `None` if there is only a wire.
         path: Option<Box<Path>>,
         /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// The traffic: the first message to a host, or the message to a network after `Make`.
+    /// The traffic. A host receives this message first, and a network receives it after `Make`.
     Send(Traffic),
-    /// To a host: connect, because both hosts listen.
+    /// To a host, once both hosts listen: connect.
     Connect,
     /// Traffic starts at this time of the monotonic clock.
     Start {

@@ -15,8 +15,8 @@ pub struct Namespace(OwnedFd);
 impl Namespace {
     /// Moves this thread into a new, empty network namespace.
     ///
-    /// If the kernel refuses, first creates a user namespace in which this process is root. The
-    /// process must then have only one thread.
+    /// If the kernel refuses, this process first becomes root in a new user namespace. The process
+    /// must then have only one thread.
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
@@ -56,7 +56,7 @@ pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
 
-/// Makes this process root of a user namespace if it may not create namespaces otherwise. The
+/// Makes this process root of a user namespace, unless it may already create namespaces. The
 /// process must have only one thread.
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
@@ -81,8 +81,8 @@ pub fn part_processes() -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Puts this thread into a mount namespace whose `/sys` shows the interfaces of its network
-/// namespace, as programs expect.
+/// Puts this thread into a mount namespace whose `/sys` shows the interfaces of the thread's
+/// network namespace, as programs expect.
 pub fn part_sys() -> Result<(), Trouble> {
     unshare(UnshareFlags::NEWNS).during("making a mount namespace")?;
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
@@ -92,7 +92,7 @@ pub fn part_sys() -> Result<(), Trouble> {
 }
 
 fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
-    // SAFETY: neither of the flags used here unshares the file descriptor table.
+    // SAFETY: no caller passes a flag that unshares the file descriptor table.
     unsafe { unshare_unsafe(flags) }
 }
 

@@ -1,4 +1,4 @@
-//! Source NAT, as in a home's router, and redirection of connections to a port.
+//! Source NAT, as in a home router, and redirection of connections to a port.
 
 use super::error::{During, Trouble};
 use fairwire_linux::nftables::{
@@ -7,8 +7,8 @@ use fairwire_linux::nftables::{
 use fairwire_wire::headers::TCP;
 use std::net::Ipv4Addr;
 
-/// Masquerades the packets that this thread's network namespace sends through the interface
-/// `outside`, in a table `ip nat`.
+/// Adds a table `ip nat`, which masquerades the packets that leave this thread's network namespace
+/// through the interface `outside`.
 pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -24,8 +24,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
-/// Masquerades the packets from `source`, through any interface, in the IPv4 table `table`. The
-/// table is removed when the returned value is dropped or the process ends.
+/// Adds the IPv4 table `table`, which masquerades the packets from `source` through any interface.
+/// The table is removed when the returned value is dropped or the process ends.
 pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -39,9 +39,8 @@ pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trou
     committed(Batch::of(Family::Ipv4, table).renew(Persistence::Goes).chain(hook).rule("leaving", &rule))
 }
 
-/// Redirects each TCP connection that arrives here, for any address and port, to `port` of this
-/// host, in the IPv4 table `table`. The table is removed when the returned value is dropped or the
-/// process ends.
+/// Adds the IPv4 table `table`, which redirects each arriving TCP connection, for any address and
+/// port, to `port` of this host. The table is removed as in [`masquerade_source`].
 pub fn redirect_connections(table: &str, port: u16) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "arriving",

@@ -35,7 +35,7 @@ pub struct BedProcesses {
 impl BedProcesses {
     /// Starts helpers that run this program, which must pass control to
     /// [`agent::main`](crate::agent::main). The helpers make a bed whose wires have this MTU, with
-    /// `path` between gateway and sink. A program at the gateway that ends early is an error.
+    /// `path` between gateway and sink. It is an error if a program at the gateway ends early.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;

@@ -167,8 +167,8 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies the data of one direction. Sets `has_ended` after a normal end; `other_has` is the other
-/// direction's flag.
+/// Copies the data of one direction. Sets `has_ended` after a normal end; `other_has` is
+/// `has_ended` of the other direction.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
     // The kernel reports a reset to one thread. The other thread reads a normal end, but its socket
@@ -194,7 +194,7 @@ fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     socket.connect((server, NAMES_PORT))?;
     socket.send(request)?;
     let mut bytes = vec![0; MAX_ANSWER];
-    // Stopping and continuing the process interrupts the wait.
+    // A stopped process gets `EINTR` here when it continues.
     let (_, count) = retry_on_intr(|| recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
     bytes.truncate(count);
     Ok(bytes)

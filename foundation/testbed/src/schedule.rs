@@ -1,4 +1,4 @@
-//! The times that threads wait for a processor.
+//! The times that threads run, or wait for a processor.
 
 use fairwire_core::Duration;
 use std::path::Path;
@@ -9,7 +9,7 @@ pub fn waited(task: &Path) -> Duration {
     number(task, 1)
 }
 
-/// The time that the thread of `task` ran. Zero if the kernel does not report it.
+/// Like [`waited`], but the time that the thread ran.
 pub fn ran(task: &Path) -> Duration {
     number(task, 0)
 }

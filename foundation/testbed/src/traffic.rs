@@ -74,7 +74,7 @@ pub enum Sends {
     Tcp(String),
     /// A TCP conversation: both ends regularly send a small message.
     Talk {
-        /// The interval between messages of an end, nanoseconds.
+        /// The interval between messages of each end, nanoseconds.
         every_ns: u64,
         /// Payload of each message, bytes.
         payload: u32,
@@ -213,11 +213,11 @@ pub struct HostCounts {
 /// One host's counts of one flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// Bytes on the link that arrived for the flow, per slot.
+    /// Bytes on the link that arrived at the flow's receiving host, per slot.
     pub link_bytes: Vec<u64>,
     /// Bytes on the link that returned to the flow's sending host (acknowledgements), per slot.
     pub back_bytes: Vec<u64>,
-    /// In-order payload that the receiver read, bytes per slot.
+    /// Payload that the receiver read, bytes per slot.
     pub payload_bytes: Vec<u64>,
     /// For each ping, in order of arrival: the sending time (after the start) and the one-way
     /// delay, nanoseconds.

@@ -1,5 +1,5 @@
-//! Hosts that this kernel's bridge connects. The program starts itself again, so this file has its
-//! own `main`. If network namespaces are refused, the test passes with a notice.
+//! Tests hosts that this kernel's bridge connects. The test starts itself again, so this file has a
+//! `main`. If network namespaces are refused, the test passes with a notice.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -98,7 +98,7 @@ fn what_is_sent_arrives(bed: &Bed) {
     assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
     assert!(udp.tcp.is_empty() && ping.tcp.is_empty());
     assert_eq!((udp.sent, udp.refused), (PER_SECOND, 0));
-    // A busy machine may send the last datagrams after the end.
+    // A busy machine may send the last datagrams after the run.
     let came = sum(&udp.payload_bytes) / u64::from(UDP_PAYLOAD);
     assert!(came <= PER_SECOND && came > PER_SECOND * 9 / 10, "{came}");
     assert!(ping.delays_ns.len() > 90 && ping.delays_ns.iter().all(|(_, took)| *took > 0), "{ping:?}");

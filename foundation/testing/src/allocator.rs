@@ -64,8 +64,8 @@ impl Default for CountingAllocator {
     }
 }
 
-// SAFETY: every call is passed to the system's allocator with unchanged arguments, so its
-// guarantees are ours. Counting neither allocates nor unwinds.
+// SAFETY: every call reaches the system's allocator with unchanged arguments, so the system's
+// guarantees hold. Counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.count(layout.size());

@@ -1,4 +1,4 @@
-//! Applies operations to any discipline, and checks conservation after each.
+//! Applies operations to any discipline, and checks conservation after each operation.
 
 use crate::operation::Operation;
 use crate::trace::TraceHash;

@@ -234,7 +234,7 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
     ran.into_inner().expect("every thread has ended").into_values().collect()
 }
 
-/// Prevents all processes that this thread starts from reading locked files, even if they run as
+/// Makes locked files unreadable for all processes that this thread starts, even if they run as
 /// root.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {

@@ -144,8 +144,8 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Waits until `child` ends, and returns its exit code. After a signal, this is 128 plus the
-/// signal's number, as in a shell.
+/// Waits until `child` ends, and returns its exit code: after a signal, 128 plus the signal's
+/// number, as in a shell.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 pub fn ends(mut child: Running) -> Option<i32> {
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Compares a discipline's capabilities alone and inside another.
+//! Compares a discipline's capabilities alone and inside another discipline.
 
 use fairwire_core::{
     Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,

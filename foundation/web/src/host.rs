@@ -14,7 +14,7 @@ use std::net::IpAddr;
 pub struct Names {
     /// Further names of this machine.
     pub listed: Vec<String>,
-    /// True if any name is accepted. This is safe only with a required token that no page of
+    /// True if any name is accepted. This is safe only if requests require a token that no page of
     /// another site knows.
     pub are_open: bool,
 }

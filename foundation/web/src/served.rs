@@ -13,7 +13,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-/// Serves the page at `/`, and its other files next to it.
+/// Serves the page at `/`, and the page's other files at their paths.
 pub fn routes<S: Clone + Send + Sync + 'static>(page: &'static Page) -> Router<S> {
     let add = |router: Router<S>, file: &'static File| {
         router.route(file.path, get(([(CONTENT_TYPE, file.media_type)], file.bytes)))

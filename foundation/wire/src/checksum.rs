@@ -108,9 +108,9 @@ pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
 /// The location of a transport checksum that its sender left to the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// The first octet summed, in bytes from the start of the frame.
+    /// The offset of the first summed octet in the frame, bytes.
     pub csum_start: u16,
-    /// The location of the checksum field, in bytes from `csum_start`.
+    /// The offset of the checksum field from `csum_start`, bytes.
     pub csum_offset: u16,
 }
 

@@ -16,14 +16,14 @@ use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use fairwire_core::FlowHash;
 use siphasher::sip::SipHasher13;
 
-/// The common fields of the packets of one flow.
+/// The header fields that all packets of one flow share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowKey {
     /// IPv4.
     Ipv4(Tuple<Ipv4Addr>),
     /// IPv6.
     Ipv6(Tuple<Ipv6Addr>),
-    /// Other packets on Ethernet, and IP with an invalid header.
+    /// A packet that is not IP, or has an invalid IP header.
     Other {
         /// The EtherType; 0 in an IEEE 802.3 frame or if absent.
         ethertype: u16,
@@ -86,7 +86,7 @@ pub enum KeyKind {
     SourceHost,
     /// The receiver's address: one flow per receiving host.
     DestinationHost,
-    /// The first bits of the sender's address: one flow per network of that size.
+    /// The first bits of the sender's address: one flow per sending network.
     SourceNetwork(NetworkBits),
     /// The first bits of the receiver's address.
     DestinationNetwork(NetworkBits),
@@ -124,8 +124,8 @@ pub struct FlowHasher {
 }
 
 impl FlowHasher {
-    /// Hashes entire keys (5-tuples) under `key`, which a gateway reads from the system's random
-    /// source.
+    /// Hashes entire flow keys (5-tuples) under `key`. A gateway takes `key` from the system's
+    /// random source.
     pub fn new(key: [u8; 16]) -> Self {
         FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }
     }
@@ -272,7 +272,7 @@ fn protocol_name(protocol: u8) -> Option<&'static str> {
     })
 }
 
-/// An Ethernet address, in its written form: `02:00:00:00:00:01`.
+/// An Ethernet address, displayed like `02:00:00:00:00:01`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mac(pub [u8; 6]);
 

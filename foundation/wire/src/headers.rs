@@ -29,14 +29,14 @@ const VLAN_TAG_BYTES: usize = 4;
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The maximum number of VLAN tags. A frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The maximum number of bytes before an IP header: Ethernet, VLAN tags, and either PPPoE or LLC
-/// and SNAP, which have equal lengths.
+/// The maximum number of bytes before an IP header: Ethernet, VLAN tags, and PPPoE (or LLC and
+/// SNAP, which are equally long).
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
 /// Bytes of the PPPoE header and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
-/// The LLC header that announces SNAP, and the organisation 0. An EtherType follows (RFC 1042).
+/// The LLC header for SNAP, then SNAP's organisation code 0. An EtherType follows (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Bytes of LLC, SNAP and the EtherType.
 const SNAP_BYTES: usize = 8;
@@ -111,7 +111,7 @@ pub struct Network {
     /// The protocol after IPv6 extension headers. In an IPv6 fragment, the protocol that the
     /// fragment header names.
     pub protocol: u8,
-    /// The start of the payload, in bytes from the start of the frame; it may be empty.
+    /// The start of the payload, in bytes from the start of the frame. The payload may be empty.
     pub payload: usize,
     /// The packet's role in its datagram.
     pub fragment: Fragment,
@@ -271,7 +271,7 @@ impl Headers {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN, 1 to 4095. `frame` must have these headers. Identifier 0
+    /// The identifier of the outer VLAN, 1 to 4095. `frame` must be the parsed frame. Identifier 0
     /// names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
@@ -287,7 +287,7 @@ impl Headers {
     /// The identifier of the PPPoE session that carries the IP packet (RFC 2516, section 4).
     pub fn pppoe_session(&self, frame: &[u8]) -> Option<u16> {
         let tags = usize::from(self.vlan_tags) * VLAN_TAG_BYTES;
-        // Two octets precede the session: the version and type, and the code.
+        // The session identifier follows two octets: version and type, then the code.
         u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
     }
 

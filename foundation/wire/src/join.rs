@@ -89,7 +89,7 @@ impl<'a> Joint<'a> {
         is_alike
     }
 
-    /// Writes the joined headers, without the payloads, into `place`. Returns their length and the
+    /// Writes the headers of the joined packet into `place`. Returns their length and the
     /// virtio-net header for the kernel. Returns `None` if `place` is too short.
     pub fn write(&self, place: &mut [u8]) -> Option<(usize, VnetHeader)> {
         let (network, transport) = (usize::from(self.offsets.network), usize::from(self.offsets.transport));

@@ -85,7 +85,7 @@ pub const ECE: u8 = 0x40;
 /// The flag that reports a reduced window (RFC 3168).
 pub const CWR: u8 = 0x80;
 
-/// The headers of a frame, and its complete length.
+/// The headers and the total length of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     bytes: [u8; MAX_CAPTURED],
@@ -131,8 +131,7 @@ impl MadeUp {
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Writes the Ethernet header, with locally administered addresses that end with the IP
-    /// addresses.
+    /// Writes the Ethernet header. Its locally administered addresses end with the IP addresses.
     fn write_ethernet(&self, out: &mut [u8]) {
         let [source, destination] = self.addresses().map(|address| address.octets());
         out[0] = 0x02;
@@ -195,7 +194,7 @@ fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
     sack.iter().copied().map_while(|block| block)
 }
 
-/// Bytes of the option with `blocks` blocks, including the padding to a word.
+/// Bytes of a SACK option with `blocks` blocks, including the padding to a word.
 const fn sack_bytes(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }

@@ -119,7 +119,7 @@ impl Train<'_> {
     }
 }
 
-/// Keeps URG on the first segment, and on each that starts before the urgent octet.
+/// Keeps URG on the first segment, and on each segment that starts before the urgent octet.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -24,7 +24,7 @@ pub struct Segment {
 pub struct Stamps {
     /// The sender's clock, TSval.
     pub value: u32,
-    /// The latest clock value received from the other end, TSecr.
+    /// TSecr: the latest TSval that the segment's sender received.
     pub echo: u32,
 }
 
@@ -40,8 +40,8 @@ const FIXED_BYTES: usize = 20;
 const USUAL: [u8; 4] = [NO_OPERATION, NO_OPERATION, TIMESTAMPS, TIMESTAMPS_BYTES];
 
 impl Segment {
-    /// The segment in `frame` with these `headers`; `None` if incomplete or not TCP. A super-packet
-    /// is one segment.
+    /// The segment in `frame` with these `headers`; `None` without a complete TCP segment. A
+    /// super-packet counts as one segment.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<Segment> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);
@@ -79,8 +79,8 @@ impl Segment {
         })
     }
 
-    /// The sequence numbers that the segment occupies: its bytes, and one each for SYN and FIN (RFC
-    /// 9293, section 3.4).
+    /// The number of sequence numbers that the segment occupies: one per payload byte, and one each
+    /// for SYN and FIN (RFC 9293, section 3.4).
     #[inline]
     pub fn span(&self) -> u32 {
         let one = |flag| u32::from(self.flags.has(flag));

@@ -32,8 +32,8 @@ pub struct VnetHeader {
     pub flags: u8,
     /// One of the `GSO_` types, possibly with [`GSO_ECN`].
     pub gso_type: u8,
-    /// A hint of the header length. It is unreliable: Linux sets it to the length of the frame's
-    /// first memory fragment.
+    /// An unreliable hint of the header length: Linux sets it to the length of the frame's first
+    /// memory fragment.
     pub hdr_len: u16,
     /// Payload bytes per segment.
     pub gso_size: u16,

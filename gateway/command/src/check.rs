@@ -41,8 +41,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Builds both directions as in a run. Returns the memory of this process, in bytes, while both
-/// exist.
+/// Builds both directions as in a run. Returns this process's memory, in bytes, while both
+/// directions exist.
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };

@@ -64,8 +64,8 @@ pub(crate) fn reload_with(
     // The gateway knows its files by absolute names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
-    // The gateway itself opens the files that cannot be opened here. Pipes are skipped: opening one
-    // blocks until a writer opens it too.
+    // The gateway itself opens the files that cannot be opened here. Pipes are skipped, because
+    // opening a pipe blocks until a writer opens it.
     let opened = found
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));

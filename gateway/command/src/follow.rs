@@ -189,7 +189,7 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
 
 #[derive(Debug)]
 struct Done {
-    /// The values of the column `leased` that differ from the file's, by subscriber.
+    /// Changes of the column `leased`, by subscriber: the column's name and the new value.
     edits: BTreeMap<String, (String, String)>,
     /// Leases of addresses that the file gives to another subscriber, one per line.
     left_out: Vec<String>,

@@ -112,7 +112,7 @@ impl Import {
         };
         let spec = config::typed_as(path, &after)?;
         let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-        // Circuits cannot use the guarantees of classes outside the import.
+        // Circuits cannot use the rates guaranteed to classes outside the import.
         let mut links = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
         for class in spec.class.iter().filter(|class| class.parent.is_none() && !is_node(&class.name)) {
             for (link, bounds) in links.iter_mut().zip([&class.download, &class.upload]) {

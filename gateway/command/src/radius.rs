@@ -34,7 +34,7 @@ use std::thread;
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
 /// The maximum number of datagrams that wait in this process while the file is changed. Further
-/// datagrams wait in the kernel's buffer, where a datagram of a hundred bytes counts 768 bytes.
+/// datagrams wait in the kernel's buffer. There, a datagram of 100 bytes counts 768 bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// The time for retrying refused changes in smaller groups. A client waits only a few seconds for
@@ -44,7 +44,7 @@ const LOOK: Duration = Duration::from_ms(500);
 /// The time for which an answer is kept, for repetitions of its request.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
-/// The interval of log lines about discarded datagrams.
+/// The minimum time between log lines about discarded datagrams.
 const QUIET: Duration = Duration::from_secs(1);
 const MAX_SECRET: u64 = 4096;
 pub(crate) fn serve(args: &FollowArgs, at: SocketAddr, secret_file: &Path) -> Result<Ending, Failure> {

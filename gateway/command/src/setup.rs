@@ -17,14 +17,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The gateway's rate, in percent of the line's rate. Below 100, packets wait in the gateway, not
+/// The gateway's rate, in percent of the line's rate. Below 100 %, packets wait in the gateway, not
 /// in the modem.
 const PERCENT: u64 = 95;
 const MEASURED: Duration = Duration::from_secs(30);
 /// The lowest plausible rate of a speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
 /// A direction with less than this fraction of the other direction's rate may carry only
-/// acknowledgements. An acknowledgement of 84 bytes answers two full packets of 1538.
+/// acknowledgements. One acknowledgement (84 bytes) answers two full packets (1538 bytes each).
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
 /// Bytes that the default `framing` adds to each Ethernet frame.
 const BESIDE_FRAME: u64 = 24;
@@ -41,7 +41,8 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // Errors refer to a file that was not written, so a command with the answers is also printed.
+    // `again` also prints a command with the answers, because the errors refer to a file that was
+    // not written.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;
@@ -354,8 +355,8 @@ fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration)
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of the direction `way`, if plausible. `bps` is its busiest second's rate, and `other`
-/// the opposite direction's.
+/// The rate of the direction `way`, if plausible. `bps` and `other` are the rates of `way` and of
+/// the opposite direction, each in its busiest second.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(

@@ -155,7 +155,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Opens and locks the file, and repeats this if another writer has replaced the file.
+    /// Opens and locks the file. Starts again if another writer has replaced the file.
     fn of(path: &Path) -> io::Result<Self> {
         loop {
             let file = File::open(path)?;
@@ -207,8 +207,8 @@ impl Held {
     }
 }
 
-/// The journal's last line, whose end the gateway adds if the change is valid. Dropping this value
-/// removes the line unless it is kept.
+/// The journal's last line. The gateway adds the line's end if the change is valid. Dropping a
+/// `Draft` removes the line, unless `keep` was called.
 struct Draft<'a> {
     held: &'a Held,
     journal: Option<File>,

@@ -12,7 +12,8 @@ use fairwire_terminal::print::print;
 
 const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "parent", "bytes", "dropped"];
 
-/// The wait for counters, which are copied at each `telemetry.interval` of at most 10 s.
+/// The maximum wait for counters. They are copied once per `telemetry.interval`, which is at most
+/// 10 s.
 const PATIENCE: Duration = Duration::from_secs(12);
 const GLANCE: Duration = Duration::from_ms(20);
 
@@ -30,8 +31,8 @@ pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Waits for a snapshot with counters. They are missing for a moment after a start or a reload, and
-/// an empty table would look like a bill of nothing.
+/// Waits for a snapshot with counters. Right after a start or a reload, counters are missing, and
+/// an empty table would look like no traffic.
 fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
     let until = clock::now() + PATIENCE;
     loop {
@@ -48,7 +49,7 @@ fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
     }
 }
 
-/// The table in CSV, read `now_s` seconds after 1970.
+/// The snapshot, read at `now_s` (seconds since 1970), as a CSV table.
 fn rows(snapshot: &Snapshot, now_s: f64) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEAD)?;

@@ -34,7 +34,8 @@ pub enum Request {
     },
     /// The counts since the start: totals, waits, and the traffic of each flow.
     Counts {
-        /// The maximum number of flows per direction, at most [`MAX_FLOWS`]. The largest come first.
+        /// The maximum number of flows per direction, at most [`MAX_FLOWS`]. The largest flows come
+        /// first.
         flows: u32,
     },
     /// A snapshot at an interval, until the client disconnects.
@@ -80,8 +81,8 @@ pub enum Request {
         /// The rates, in order of time: 1 to [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status the omissions of a program that maintains subscribers, until its next
-    /// list.
+    /// Show in the status what a program that maintains subscribers left out, until the program's
+    /// next list.
     LeftOut {
         /// The program.
         by: String,
@@ -90,7 +91,8 @@ pub enum Request {
         lines: Vec<String>,
     },
     /// Offer the link to another process, which sends one end of a stream with the request. The
-    /// gateway hands over nothing until that process reports through the stream that it is ready.
+    /// gateway hands over the link only after that process reports through the stream that it is
+    /// ready.
     TakeOver {
         /// The settings that the two processes must share.
         wanted: Wanted,
@@ -164,7 +166,7 @@ pub struct Wanted {
     pub watchdog_ms: u64,
 }
 
-/// The maximum number of rates in a request of at most 8 KiB.
+/// The maximum number of rates in one request, which has at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
 /// A rate, and the time from which it holds. A packet in transmission continues at the new rate.
@@ -197,7 +199,7 @@ pub enum Answer {
     },
     /// To `set-rate`.
     RateSet {
-        /// The previous rate, bit/s; 0 if nothing was sent.
+        /// The previous rate, bit/s; 0 if sending was stopped.
         before_bps: u64,
     },
     /// To `left-out`.

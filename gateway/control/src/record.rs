@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A file whose last line is incomplete. The request also hands over a locked file: the lock
+/// A file whose last line is incomplete. The request also hands over a locked file, so the lock
 /// remains if the client is killed.
 #[derive(Debug)]
 pub struct Record {

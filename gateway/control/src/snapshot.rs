@@ -152,14 +152,14 @@ pub struct WaySnapshot {
     /// Jain's index over the flows that wanted more than they got during the last second; 1 without
     /// such flows.
     pub jain: f64,
-    /// The flows that got most during the last second, in descending order.
+    /// The flows with the highest throughput during the last second, in descending order.
     pub flows: Vec<FlowSnapshot>,
     /// Flows that sent during the last second.
     pub active_flows: u64,
     /// Active flows that wanted more than they got.
     #[serde(default)]
     pub wanting_flows: u64,
-    /// All classes, or those that got most during the last second.
+    /// All classes, or those with the highest throughput during the last second.
     pub classes: Vec<ClassSnapshot>,
     /// The number of classes.
     #[serde(default)]
@@ -276,7 +276,8 @@ pub struct WayCounts {
     pub waits: SojournHistogram,
     /// Flows that are counted individually.
     pub flow_count: u64,
-    /// The counted flows that got most, in descending order: at most the requested number.
+    /// The counted flows that sent the most bytes, in descending order: at most the requested
+    /// number.
     pub flows: Vec<FlowCounts>,
 }
 
@@ -286,8 +287,8 @@ pub struct WayCounts {
 pub struct FlowCounts {
     /// The flow's key or name, as in [`FlowSnapshot::flow`].
     pub flow: String,
-    /// The time of copying the counters, in seconds since forwarding began: at most half a second
-    /// ago, or longer with thousands of flows.
+    /// The time when the counters were copied, in seconds since forwarding began: at most half a
+    /// second ago, or longer with thousands of flows.
     pub at_s: f64,
     /// Packets that arrived.
     pub packets_in: u64,

@@ -74,20 +74,20 @@ impl Account {
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// For each value of a hash's low bits, the slot of the latest flow. Most packets then need no
-    /// lookup in the index.
+    /// For each value of a hash's low bits, the slot of the latest flow with this value. Most
+    /// packets thus need no lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<FirstPacket>,
     capacity: usize,
     hand: usize,
     others: FlowCount,
-    /// The counts of accounts that were taken over.
+    /// The counts of accounts that other flows took over.
     ended: FlowCount,
 }
 
 /// The account number of all flows that found the table full. Other account numbers have the slot
-/// plus 1 in the low [`PLACE_BITS`], and the slot's uses in the higher bits.
+/// plus 1 in the low [`PLACE_BITS`] bits, and the count of the slot's uses in the higher bits.
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
@@ -106,13 +106,15 @@ pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 /// gateway. A scan or a flood from random addresses sends fewer packets from each address.
 const FIRST: u64 = 8;
 /// A host becomes known after this number of packets, even if earlier packets are in the gateway.
-/// TCP's initial window is only 10 packets (RFC 6928), after which a flow's queue is usually empty.
+/// TCP's initial window is only 10 packets (RFC 6928). After that window, a flow's queue is usually
+/// empty.
 const LAST: u64 = 16;
-/// The flag of a known host in `uses`. The other bits count uses; an account number has only the
-/// low 11 bits of this count.
+/// The flag in `uses` that marks a known host. The other bits count uses; an account number has
+/// only the count's low 11 bits.
 const KNOWN: u32 = 1 << 31;
 
-/// `ns` in steps of 2^20 ns (1.05 ms). 32 bits fit an account's cache line, and wrap after 52 days.
+/// `ns` in steps of 2^20 ns (1.05 ms). As `u32`, the steps fit an account's cache line, and wrap
+/// after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -140,7 +142,7 @@ impl Accounts {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
-        // The remembered slot may be out of date.
+        // The remembered slot may have another flow now.
         if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
             account.seen = tick;
             return account.number_at(place);
@@ -263,7 +265,7 @@ impl Accounts {
         self.capacity
     }
 
-    /// The traffic of all flows without an account, including accounts that were taken over.
+    /// The traffic of all flows without an account, including flows whose accounts were taken over.
     pub fn others(&self) -> FlowCount {
         let mut all = self.ended;
         all.add(&self.others);
@@ -295,7 +297,7 @@ impl FlowCount {
         self.bytes_out += u64::from(len);
     }
 
-    /// The difference to `before`; the full count if a counter restarted.
+    /// The increase since `before`, per counter. A restarted counter counts in full.
     #[must_use]
     pub fn since(&self, before: &FlowCount) -> FlowCount {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -358,8 +360,8 @@ impl ClassCounts {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// Resets the counts of class number `class` for the next class with this number. Packets still
-    /// in the gateway stay counted.
+    /// Resets the counts of number `class`, so that another class can take the number. Packets
+    /// still in the gateway stay counted.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };
@@ -434,7 +436,7 @@ mod tests {
             packet(&mut accounts, flow, 0);
             packet(&mut accounts, flow, 0);
         }
-        // For 10 s, 100 new flows a millisecond arrive.
+        // 100 new flows arrive per millisecond, for 10 s.
         for flood in 0..1_000_000u64 {
             let ms = flood / 100;
             packet(&mut accounts, 1_000_000 + flood, ms);
@@ -447,7 +449,7 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // Each packet of a new flow checks 4 of 64 accounts.
+        // Each packet of a new flow checks 4 of 64 accounts for silence.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

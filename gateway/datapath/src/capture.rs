@@ -119,8 +119,8 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Skips the first `seen` events. Returns the newest of the other events: at most `max`, oldest
-    /// first. Also returns the number of events ever recorded.
+    /// Returns the newest events after the first `seen`: at most `max`, oldest first. Also returns
+    /// the number of events ever recorded.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let wanted = new.min(max).min(self.kept.len());
@@ -180,7 +180,7 @@ impl Recorder {
 pub struct Setting<'a> {
     /// The classes, as numbered since `since`.
     pub book: &'a ClassBook,
-    /// The names of the disciplines since `since`, indexed by the [`Way`].
+    /// The disciplines' names, indexed by the [`Way`].
     pub disciplines: [&'a str; 2],
     /// The start of the current configuration. The file names no class or discipline for earlier
     /// packets.
@@ -237,7 +237,7 @@ impl Drop for PartialFile {
     }
 }
 
-/// Both rings as one pcapng file in memory, ordered by time, and the number of its events.
+/// Both rings as one pcapng file in memory, in order of time, and the number of events.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();

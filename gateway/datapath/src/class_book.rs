@@ -111,13 +111,13 @@ impl fmt::Display for Burst {
     }
 }
 
-/// All classes by number, parents before children, followed by vacant leaf numbers for new
-/// subscribers. Copies share unchanged entries.
+/// All classes by number: parents before children, then vacant leaf numbers for new subscribers.
+/// Copies share unchanged entries.
 #[derive(Clone, Debug)]
 pub struct ClassBook {
     /// `None` for a vacant number.
     classes: SharedList<Option<Class>>,
-    /// Numbers by the hash of the name, with open addressing; [`FREE`] in an empty slot.
+    /// A hash table from names to numbers, with open addressing. Empty slots hold [`FREE`].
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
     leaf_count: usize,
@@ -242,7 +242,7 @@ impl ClassBook {
         self.classes.iter().map(weight).collect()
     }
 
-    /// The terms of all numbers in one direction: parents first, as in a
+    /// The terms of all class numbers in one direction: parents first, as in a
     /// [`ClassTree`](fairwire_core::ClassTree).
     pub fn terms(&self, way: Way) -> Vec<ClassTerms> {
         let terms =

@@ -48,7 +48,7 @@ impl Datapath {
     }
 
     /// Handles all events due at `now`, takes in arrivals and forwards frames that become due.
-    /// Returns the number of arrivals; after zero, the caller should wait.
+    /// Returns the number of arrivals; at zero, the caller should wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
         let kind = wire.left.link_kind();
         let mut arrived = 0;

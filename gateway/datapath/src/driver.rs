@@ -69,7 +69,7 @@ fn drive<P: Port + AsFd>(
         }
         let arrived = datapath.step(wire, now)?;
         if now >= call_at {
-            // A busy thread never waits for a port, and then notices the port's failure only here.
+            // A busy thread never waits for a port, so it notices a failed port only here.
             wire.left.check()?;
             wire.right.check()?;
             match watch(now, datapath, wire) {

@@ -101,7 +101,7 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the carried packets, first come, first served, and then those of `inner`.
+/// Sends the carried packets, oldest first, and then the packets of `inner`.
 ///
 /// Arrivals wait in `inner`. Until all carried packets are sent, `inner` is not polled, and assumes
 /// that the link is busy.

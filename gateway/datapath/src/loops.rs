@@ -74,11 +74,10 @@ const SLOTS: usize = 256;
 /// Echoes within [`WINDOW`] that prove a loop. In a loop, frames come back every few microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
-/// Repeats within [`SPELL`] that prove a loop: no host repeats a frame 1280 times a second without
-/// a changed bit.
+/// Repeats within [`SPELL`] that prove a loop: no host sends 1280 identical frames a second.
 const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
-/// The number of first octets that identify a frame. They include the beginning of the payload.
+/// The number of leading octets that identify a frame. They include the beginning of the payload.
 const HEAD: usize = 64;
 /// Arrivals within [`SPELL`] that prove that a frame to one host circles. BFD (RFC 5880), as
 /// configured in practice, repeats a frame after 10 ms or more.
@@ -177,7 +176,7 @@ impl Echoes {
     }
 
     /// True if `frame` recently left by this port, or arrives repeatedly. The second test is needed
-    /// because the copy in the other direction may already be cut.
+    /// once copies in the other direction are cut: `frame` then no longer leaves by this port.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };

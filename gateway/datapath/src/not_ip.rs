@@ -14,7 +14,7 @@ pub struct NotIpLimit {
     burst: Duration,
 }
 
-/// The bucket's burst, as time at the bucket's rate; at least [`BURST_BYTES`].
+/// The bucket's burst, as time at its rate. The burst is at least [`BURST_BYTES`].
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames. At a low rate, even one frame takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;

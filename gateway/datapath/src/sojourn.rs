@@ -3,8 +3,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// Buckets per doubling. A bucket's width is at most 1/16 of its shortest wait. So a quantile is
-/// off by at most 3.2 %.
+/// Buckets per doubling of the wait. A bucket's width is at most 1/16 of its shortest wait. So a
+/// quantile is off by at most 3.2 %.
 const PARTS: usize = 16;
 /// The exponent of the longest wait: 2^38 ns, four and a half minutes.
 const MAX_BITS: u32 = 38;
@@ -47,8 +47,7 @@ pub struct Sojourns {
     slots: Box<[Slot]>,
     /// Waits since the start, without the current slot.
     before: Waits,
-    /// The index of the current slot. Its end is stored in `until`, so most packets need no
-    /// division.
+    /// The index of the current slot. The slot's end is `until`, so most packets need no division.
     current: usize,
     until: Time,
 }
@@ -174,7 +173,7 @@ impl Waits {
     }
 }
 
-/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each bound starts a bucket
+/// Bound number `at`, in nanoseconds: 2^16, 1.5 x 2^16, 2^17 and so on. Each bound starts a bucket
 /// of [`Waits`]. A wait equal to a bound counts above it.
 const fn bound(at: usize) -> u64 {
     (2 + at as u64 % 2) << (15 + at / 2)

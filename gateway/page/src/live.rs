@@ -1,7 +1,7 @@
 //! Measurements a hundred times a second, for viewers.
 //!
-//! The counters are read once for all viewers, and only while there are any. Five readings form one
-//! message, which saves system calls.
+//! The counters are read only while there are viewers, and once for all of them. Five readings form
+//! one message, which saves system calls.
 
 use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};

@@ -53,7 +53,7 @@ impl Recorder {
         self.take_arrivals();
         self.note_changes();
         let second = clock::calendar().ns() / 1_000_000_000;
-        // A smaller second is new too: the clock was set back.
+        // A smaller number is also a new second: the clock was set back.
         if second == self.second {
             return;
         }

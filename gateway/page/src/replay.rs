@@ -22,7 +22,7 @@ const NAMED: usize = 12;
 /// Jain's index leaves it out.
 const CONTENT: f64 = 0.98;
 
-/// The arrivals of the last minute: at most the `max` newest of them.
+/// The newest arrivals: at most `max`, and only those of the last minute.
 #[derive(Debug)]
 pub struct Minute {
     arrivals: VecDeque<Arrival>,

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
 const MAX_LISTED: usize = 200;
-/// The most bytes of a search text: longer than any name.
+/// The maximum length of a search text, in bytes. All names are shorter.
 const MAX_SEARCH_BYTES: usize = 256;
 
 /// The routes for the page, below `/api/`.
@@ -122,7 +122,7 @@ enum ListOrder {
 trait Listed: Clone + Serialize {
     fn name(&self) -> &str;
     fn got_bps(&self) -> f64;
-    /// Bit/s that the item should get, which is at most what it offers.
+    /// The rate due to the item, in bit/s; never above its offered rate.
     fn due_bps(&self) -> f64;
     fn drops_per_s(&self) -> f64;
 }

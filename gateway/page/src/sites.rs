@@ -1,4 +1,4 @@
-//! The addresses of a gateway for metrics and the page, with the permitted readers.
+//! The addresses at which a gateway serves metrics and the page, and their permitted readers.
 
 use crate::history::{Bounds, History};
 use crate::http::{Latest, Readers, Site, listen, serve};
@@ -48,7 +48,7 @@ pub fn bind(
             None => listen(address, token.as_deref()),
         }
     };
-    // If metrics and the page have one address, the page's listener serves both.
+    // If metrics and the page share an address, the page's listener serves both.
     let page_address = telemetry.page.as_ref().map(|page| &page.address);
     let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
     let metrics = metrics.map(&mut bound).transpose()?;

@@ -36,8 +36,8 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// A round counts only if its threads together wait for a processor during at most this fraction of
-/// the round.
+/// A round counts only if its threads' waits for a processor add up to at most this fraction of the
+/// round.
 const QUIET: f64 = 0.05;
 const WARM_UP: Duration = Duration::from_ms(250);
 /// Frames to this vacant address are counted and dropped.

@@ -9,8 +9,8 @@ use rustix::net::{
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A lock on an interface: a socket named after the interface's index. Name and index are valid
-/// within a network namespace. The lock ends with the process.
+/// A lock on an interface: a socket named after the interface's index. The index and the socket's
+/// name are valid only within a network namespace. The lock ends with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
     socket: OwnedFd,

@@ -1,5 +1,4 @@
-//! Metrics and pages over HTTP. The service itself has no HTTP, so a program passes in the code
-//! that serves them.
+//! Metrics and pages over HTTP. The service has no HTTP code, so a program passes the server in.
 
 use crate::config::user::User;
 use crate::config::{Config, PlanContext};

@@ -384,7 +384,8 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // A killed writer may leave the journal after merging the first `folded` edits.
+            // A writer may be killed between merging the first `folded` edits and removing the
+            // journal.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

@@ -125,8 +125,8 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // If the hardware is not Ethernet, a type number precedes the address, and
-                // `parse_mac` refuses both.
+                // If the hardware is not Ethernet, `mac` begins with a type number, so `parse_mac`
+                // refuses it.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,

@@ -378,8 +378,8 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // `c0` gets 155 × 500 / 1550 = 50 Mbit/s of `AP`. The link's 450 Mbit/s are half of 500 +
-        // 400 Mbit/s, so `c0` and `far` are halved.
+        // `AP` has 500 Mbit/s for guarantees of 1550, so `c0` keeps 50 of its 155. The link has 450
+        // Mbit/s for 500 + 400, so `c0` and `far` are halved.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

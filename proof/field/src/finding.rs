@@ -30,7 +30,7 @@ pub enum Subject {
     Shares,
     /// Rate and delay, which do not count if the gateway was starved.
     Time,
-    /// Accounting for every packet; neither chance nor a busy machine excuses a missing one.
+    /// Accounting for every packet. Neither chance nor a busy machine excuses a missing packet.
     Places,
 }
 
@@ -41,8 +41,8 @@ impl Finding {
         Finding { what: what.into(), verdict, because: None, subject: Subject::default() }
     }
 
-    /// Compares `value` with the `promised` bounds. A value that misses them is compared with the
-    /// `known` bounds, which have a reason.
+    /// Compares `value` with the `promised` bounds. A miss within the `known` bounds is excused
+    /// with their reason.
     pub fn judged(
         what: impl Display,
         value: f64,

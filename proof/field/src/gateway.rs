@@ -208,8 +208,8 @@ impl Gateway {
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
-    /// The CPU time of two sets of threads, seconds: threads called `name`, and all others. The
-    /// threads are those of the gateway and its child processes.
+    /// The CPU time of the gateway and its child processes, seconds: of threads called `name`, and
+    /// of all other threads.
     pub fn ran_s(&self, name: &str) -> [f64; 2] {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         let mut sums = [0.0; 2];

@@ -62,8 +62,8 @@ pub struct Method {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// If set, the kernel's HTB shapes the link, and the gateway behind it has a rate far above the
-    /// link's. The values are the lengths of HTB's queues in packets, down and up.
+    /// If set, the kernel's HTB shapes the link, and the gateway's rate is far above the link's
+    /// rate. The values are the lengths of HTB's queues in packets, down and up.
     htb: Option<[u32; 2]>,
     #[serde(default)]
     has_subscribers: bool,
@@ -95,7 +95,7 @@ fn download() -> Way {
 const A: (&str, u8) = ("A", 1);
 const B: (&str, u8) = ("B", 2);
 const OWN_PING: &str = "A ping";
-/// The rate of a gateway behind the kernel's HTB: high, since HTB shapes.
+/// The gateway's rate if the kernel's HTB shapes the link: far above the link's rate.
 const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),
@@ -145,7 +145,7 @@ impl Outcome for Cell {
 }
 
 impl Method {
-    /// The reason why this machine cannot run the method, if it cannot.
+    /// The reason why this machine cannot run the method, if any.
     pub fn needs(&self) -> Option<String> {
         self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
     }
@@ -155,12 +155,12 @@ impl Home {
     /// The home of the suite in `folder`.
     ///
     /// # Errors
-    /// A part that cannot be read, and its location.
+    /// An unreadable or invalid file, with the location.
     pub fn read(folder: &Path) -> Result<Home, DocumentError> {
         Ok(read(&folder.join("home.toml"))?.0)
     }
 
-    /// Runs all troubles under the method `row`, the idle one first, and passes each result to
+    /// Runs every trouble under the method `row`, the idle trouble first. Passes each result to
     /// `report`.
     pub fn hold(&self, row: &Method, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
         let mut cells: Vec<Cell> = Vec::new();
@@ -309,15 +309,14 @@ impl Home {
     }
 }
 
-/// The rate of `host` and its fair share, bit/s. They are sums over the host's groups and the
-/// acknowledgements of these groups.
+/// The rate and the fair share of `host`, bit/s, summed over its groups and their acknowledgements.
 fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     let own = groups.iter().filter(|(name, _)| name.trim_start_matches("acks of ").starts_with(host));
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
-/// The round trips of the pings of `group`. Pings with the same number are due in both directions
-/// at once, so their one-way delays are added.
+/// The round trips of the pings of `group`. Both hosts send pings of the same number at once, so
+/// the one-way delays are added.
 fn pings(traffic: &Traffic, seen: &HostCounts, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {

@@ -127,7 +127,7 @@ fn viewers(happened: &mut Happened) -> Fallible<()> {
     happened.count("forwarding without viewers, % of a core", median_of(|used| used.forwarding, &without));
     let others = median_of(|used| used.others, &without);
     happened.count("other threads without viewers, % of a core", others);
-    // The extra CPU use with three viewers in each pair, % of a core, scaled to [`READINGS`] per
+    // For each pair, the extra CPU use with three viewers, % of a core, scaled to [`READINGS`] per
     // second.
     let more = |of: fn(&Used) -> f64| -> Vec<f64> {
         let pairs = with.iter().zip(&without).zip(&readings);
@@ -232,7 +232,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(1.0);
     let (mut took, mut listed) = (Vec::new(), 0);
     for number in 0..SEARCHES {
-        // Each search finds 111 names: the name itself, and those with one or two more digits.
+        // Each search finds 111 names: the wanted name, and the names with one or two more digits.
         let wanted = 100 + number;
         let (body, ms) = answer(&format!("/api/classes?way=download&search=s{wanted}&order=name"))?;
         let found: serde_json::Value = serde_json::from_str(&body)?;

@@ -1,5 +1,5 @@
-//! Kernel disciplines to compare with the gateway's: HTB under the same traffic on this machine,
-//! and `fairwire-oracle`'s results for FQ-CoDel, CAKE and pfifo in User Mode Linux.
+//! Compares the gateway with kernel disciplines: HTB under the same traffic on this machine, and
+//! `fairwire-oracle`'s results for FQ-CoDel, CAKE and pfifo in User Mode Linux.
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
@@ -12,7 +12,7 @@ use fairwire_wire::Way;
 use serde::Serialize;
 use std::path::Path;
 
-/// Contests that HTB can also run: IPv4 downloads, with classes or with a single FIFO.
+/// The contests repeated under HTB: IPv4 downloads, with classes or with a single FIFO.
 pub const CASES: &[&str] = &[
     "hfaba/tree-udp",
     "hfaba/tree-tcp",
@@ -40,12 +40,12 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     let took = run.kernel_s();
     let judged = crate::contest::judge(case, &run.traffic, &seen, took);
     let name = format!("htb/{}", case.name.split('/').nth(1).unwrap_or_default());
-    // The case's promises are the gateway's, so they do not apply to HTB.
+    // The case's promises are for the gateway, not for HTB.
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
-/// Commands for HTB. With `overhead 24 mpu 84`, HTB counts the same bytes as the gateway, since the
-/// kernel already counts the Ethernet header.
+/// Commands for HTB. The kernel already counts the Ethernet header, so `overhead 24 mpu 84` makes
+/// HTB count the same bytes as the gateway.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -110,8 +110,8 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
 
 /// The contests that `fairwire-oracle` runs in User Mode Linux.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
-/// The link's rate in those contests, bit/s. Nine flows and a flood of twice this rate share the
-/// link.
+/// The link's rate in the [`IN_UML`] contests, bit/s. Nine flows and a flood of twice this rate
+/// share the link.
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 
@@ -139,8 +139,7 @@ pub struct InUml {
     pub wait: Option<Delay>,
 }
 
-/// The results of `contest` in `folder`, where `fairwire-oracle` stored them; `None` if there are
-/// none.
+/// The results of `contest` that `fairwire-oracle` stored in `folder`, if any.
 pub fn in_uml(folder: &Path, contest: &str) -> Fallible<Option<InUml>> {
     let (mut jains, mut errors, mut waits, mut delivered) = (Vec::new(), 0.0_f64, Vec::new(), 0.0);
     for seed in 1.. {
@@ -173,8 +172,8 @@ mod tests {
     #[test]
     fn the_tree_of_htb_has_the_weights_of_the_contest() {
         let commands = htb(&find("hfaba/tree-udp"));
-        // The office has 1/7 of 50 Mbit/s. The homes have 3/7, and `plus` has 3/4 of that:
-        // 16.071 Mbit/s.
+        // The office has 1/7 of 50 Mbit/s, and the homes have 3/7. `plus` has 3/4 of the homes'
+        // rate: 16.071 Mbit/s.
         assert!(
             commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
             "{commands:#?}"

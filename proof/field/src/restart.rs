@@ -1,4 +1,4 @@
-//! Twenty take-overs of a link by another process, under this kernel's TCP.
+//! Twenty times, another process takes over a link that carries this kernel's TCP.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;

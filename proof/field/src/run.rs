@@ -88,10 +88,10 @@ impl Run {
         clock::sleep_until(self.start + Duration::from_ns((seconds * 1e9) as u64));
     }
 
-    /// The gateway of a run that has one.
+    /// The run's gateway.
     ///
     /// # Panics
-    /// If the run has none.
+    /// If the run has no gateway.
     pub fn gateway(&mut self) -> &mut Gateway {
         self.gateway.as_mut().expect("this run has a gateway")
     }

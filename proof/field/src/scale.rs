@@ -17,7 +17,7 @@ use std::net::Ipv4Addr;
 pub const SUBSCRIBERS: u32 = 20_000;
 /// The number of classes above the subscribers.
 const TOWERS: u32 = 20;
-/// The bound on memory with all subscribers, MB.
+/// The limit on memory with all subscribers, MB.
 const MEMORY_MB: f64 = 64.0;
 const START_S: f64 = 2.0;
 const RELOAD_MS: f64 = 200.0;
@@ -99,7 +99,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The number of subscribers in each case. One uses its plan, and the others are silent.
+/// The number of subscribers in each case. One subscriber has traffic.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 const PLAN_MBPS: u64 = 200;
 /// One-way delay.

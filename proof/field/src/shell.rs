@@ -33,7 +33,7 @@ pub fn all() -> Vec<Happened> {
     ]
 }
 
-/// An echo request with headers: 56 bytes of data, as in `ping`.
+/// An echo request, as in `ping`: IPv4 and ICMP headers, and 56 bytes of data.
 const ECHO_BYTES: u32 = 20 + 8 + 56;
 const ECHOES: usize = 200;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -94,7 +94,7 @@ fn behind(rate_mbit: f64, delay_ms: f64, words: &[&str]) -> Fallible<String> {
     let output = Command::new(simulator()?)
         .args(["--quiet", "lab", "shell", "--outside", "relay"])
         .args(["--rate", &format!("{rate_mbit} Mbit/s"), "--delay", &format!("{delay_ms} ms")])
-        // Enough for senders to keep the link busy.
+        // This buffer lets senders keep the link busy.
         .args(["--buffer", "500 packets", "--"])
         .arg(std::env::current_exe()?)
         .arg(PROBE_COMMAND)
@@ -146,7 +146,7 @@ fn request(number: u16) -> [u8; 64] {
     let mut bytes = [0; 64];
     bytes[0] = 8;
     bytes[6..8].copy_from_slice(&number.to_be_bytes());
-    // All other words are zero, and the numbers are small, so the sum has no carry.
+    // All other 16-bit words are zero, and `number` is small, so the sum has no carry.
     let checksum = !(0x0800 + number);
     bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
     bytes

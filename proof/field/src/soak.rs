@@ -17,7 +17,7 @@ const FLOWS: u16 = 20;
 const MBPS: u64 = 200;
 /// The time between reloads, seconds.
 const RELOAD_S: u64 = 10;
-/// The permitted growth, KiB per minute: an occasional memory page.
+/// The permitted memory growth, KiB per minute: an occasional page.
 const MAX_SLOPE_KIB: f64 = 64.0;
 /// The fraction of the samples that is skipped at the start of a run, while buffers are touched for
 /// the first time.

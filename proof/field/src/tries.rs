@@ -44,8 +44,8 @@ pub struct Tried<T> {
     pub bad: Vec<String>,
 }
 
-/// How the machine starved the gateway, if it did. The gateway was ready without a processor for
-/// `waited_s` of `seconds`, and lost `overflows` frames before it could fetch them.
+/// How the machine starved the gateway, if it did. For `waited_s` of `seconds`, the gateway waited
+/// for a processor. It lost `overflows` frames before it could fetch them.
 pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     (overflows > 0 || waited_s > STARVED * seconds).then(|| {
         format!("ready {:.0} ms without a processor, {overflows} frames not fetched in time", waited_s * 1e3)

@@ -21,7 +21,7 @@ pub const OUTSIDE: End<'static> = End { name: "g-out", index: 100 };
 /// The gateway's interface towards the inside.
 pub const INSIDE: End<'static> = End { name: "g-in", index: 101 };
 
-/// The two ends of a wire within the gateway's host, between two gateways.
+/// The ends of the wire between two gateways in one host.
 pub const BETWEEN: [End<'static>; 2] =
     [End { name: "l-near", index: 102 }, End { name: "l-far", index: 103 }];
 
@@ -81,7 +81,7 @@ impl World {
         let host = path.as_ref().map(|_| PathHost::new()).transpose()?;
         let mut world =
             World { outside: Host::new()?, inside: Host::new()?, path: host, gateway: Host::new()? };
-        // IPv6 would add the gateway's own packets to the hosts' traffic.
+        // IPv6 on the gateway's host would add packets to the hosts' traffic.
         world.gateway.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
         for side in Way::ALL {
             prepare(world.sender(side), side)?;

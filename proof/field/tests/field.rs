@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
-/// The warm-up and the length of the shortest contest in which ten TCP flows settle, in seconds.
+/// The warm-up and the length, in seconds, of the shortest contest in which ten TCP flows settle.
 const WARM_UP: u64 = 1;
 const SECONDS: u64 = 4;
 

@@ -1,4 +1,4 @@
-//! Any text for a discipline is refused with a message, or builds.
+//! Any text for a discipline either builds or is refused with a message.
 #![no_main]
 
 #[path = "../body.rs"]

@@ -10,7 +10,7 @@ use fairwire_core::{Discipline, Duration, Rate, Seed};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The rate of the link: one byte per microsecond, so service times are exact on both sides.
+/// The rate of the link: one byte per microsecond, so both disciplines have exact service times.
 pub const RATE: Rate = match Rate::from_bps(8_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),

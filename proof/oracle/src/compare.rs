@@ -21,8 +21,8 @@ pub enum Figure {
     /// A flow's share of the bytes sent, in percent. The flow is the one whose share differs most
     /// between the kernel and us. The difference is relative to the tolerance if there is one.
     Share,
-    /// The mean difference in departure time, in milliseconds, of the packets that both disciplines
-    /// sent. The kernel's value is 0.
+    /// The mean absolute difference between our departure times and the kernel's, in milliseconds,
+    /// for packets that both sent. The kernel's value is 0.
     Departure,
 }
 

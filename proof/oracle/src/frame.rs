@@ -45,7 +45,8 @@ pub fn frame(number: u32, arrival: &Arrival) -> Vec<u8> {
     frame
 }
 
-/// The number of our frame and its current ECN codepoint; `None` for any other frame.
+/// The packet number in our frame, and the frame's current ECN codepoint; `None` for any other
+/// frame.
 pub fn read(frame: &[u8]) -> Option<(u32, Ecn)> {
     let headers = fairwire_wire::parse(frame);
     let transport = headers.transport?;

@@ -20,7 +20,8 @@ pub enum PacketOutcome {
 }
 
 impl PacketOutcome {
-    /// The fate of a packet that arrived with the codepoint `came` and left at `at_ns` with `left`.
+    /// The fate of a packet that arrived with codepoint `came`, and left at `at_ns` with codepoint
+    /// `left`.
     pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> PacketOutcome {
         if left == Ecn::Ce && came != Ecn::Ce {
             PacketOutcome::Marked(at_ns)

@@ -191,8 +191,8 @@ mod tests {
         let promised = traffic.flows.iter().map(bits).sum::<f64>() / capacity;
         let bytes: u64 = traffic.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
         let load = bytes as f64 * 8.0 / capacity;
-        // A gap's standard deviation is 0.58 of its mean. So the load of 20 000 gaps deviates by
-        // 0.4 %. The tolerance is five times that.
+        // A gap's standard deviation is 0.58 of its mean, so the load of 20 000 gaps has a standard
+        // deviation of 0.4 %. The tolerance is five times 0.4 %.
         assert!((load / promised - 1.0).abs() < 0.02, "{load} against {promised}");
     }
 

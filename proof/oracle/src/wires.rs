@@ -85,13 +85,13 @@ fn normal() -> Faults {
     Faults::of(&WireLaw { jitter: law, overtakes: true, ..WireLaw::default() }, Seed(1))
 }
 
-/// The gap between packets. Jitter of a few milliseconds reorders some of them but not all.
+/// The gap between packets. Jitter of a few milliseconds reorders some packets, but not all.
 const BETWEEN: Duration = Duration::from_ms(1);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// The time measured. At one packet per millisecond, a fraction of 20 % has a relative standard
 /// error of 0.4 %.
 const MEASURED: Duration = Duration::from_secs(250);
-/// Our wire carries this many packets per packet of the kernel, so random variation in our results
+/// For each packet of the kernel, our wire carries this many, so random variation in our results
 /// adds little error.
 const OURS_PER_KERNELS: u64 = 8;
 const BYTES: u32 = 125;
@@ -322,8 +322,8 @@ mod tests {
             for figure in faulty.figures(&in_place_of_the_kernel(&faults)) {
                 let is_burst_of_single_losses =
                     faulty.name == "netem-loss" && figure.what == Measure::Burst.name();
-                // The mean burst of `netem-loss` changes from 1/0.8 = 1.25 to 1/0.79 = 1.27
-                // packets, within the tolerance.
+                // The doctored loss changes the mean burst of `netem-loss` from 1/0.8 = 1.25 to
+                // 1/0.79 = 1.27 packets, within the tolerance.
                 if !is_burst_of_single_losses {
                     assert_eq!(figure.verdict(), Verdict::Fails, "{figure:?}");
                 }

@@ -70,8 +70,8 @@ impl Discipline {
         what(&mut self.inside(py))
     }
 
-    /// Locks the state, releasing Python's lock while waiting. So the thread that holds the state
-    /// can continue in a Python class.
+    /// Locks the state. Waiting releases Python's lock, so the thread that holds the state can
+    /// continue in a Python class.
     fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
         self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }

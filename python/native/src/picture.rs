@@ -67,7 +67,7 @@ fn agreement(report: &Report) -> String {
     }
 }
 
-/// A mean with four digits, and half of its interval with the same number of decimals.
+/// A mean with four digits, and the half-width of its interval with the same number of decimals.
 fn shown(estimate: &Estimate) -> String {
     let Estimate { mean, half_width_95, .. } = *estimate;
     let magnitude = if mean == 0.0 { 0 } else { mean.abs().log10().floor() as i32 };

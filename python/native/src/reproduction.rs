@@ -109,7 +109,7 @@ struct Value<'a> {
     #[schemars(required)]
     printed_in: Option<&'a str>,
     /// The verdict on the deviation of our number from the printed number: `holds`, `unclear` or
-    /// `does not hold`. Absent without claims that limit the deviation.
+    /// `does not hold`. Absent if no claim limits the deviation.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }
@@ -287,7 +287,7 @@ impl Exhibit {
     }
 
     /// One row per number: our mean over the seeds with its 95 % interval, the paper's number, and
-    /// the verdict. Numbers that only the paper has come last.
+    /// the verdict. Numbers without our mean come last.
     #[getter]
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// The recorded tables, by the property that returns each.
+    /// The recorded tables. The key is the property that returns the table.
     watched: BTreeMap<String, Table>,
 }
 
@@ -206,23 +206,23 @@ impl Result {
         self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()
     }
 
-    /// One row per time, object and measure sampled: throughputs in bit/s, backlogs, drops, gauges
+    /// One row per sampled time, object and measure: throughputs in bit/s, backlogs, drops, gauges
     /// of the disciplines, and windows. Needs `run(…, every="100 ms")`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
         self.of_watched("series", "nothing was sampled", "every=\"100 ms\"")
     }
 
-    /// One row per run, queued link and bin of its waiting times, in seconds: the entire
-    /// distribution, within 0.8 %. Needs `run(…, delays=True)`.
+    /// One row per run, queued link and bin of waiting times, in seconds: the entire distribution,
+    /// within 0.8 %. Needs `run(…, delays=True)`.
     #[getter]
     fn delays(&self) -> PyResult<Table> {
         self.of_watched("delays", "no delays were counted", "delays=True")
     }
 
     /// One row per transfer and page completed after the warm-up: time of the request, duration,
-    /// bytes, and slowdown, which is the duration divided by the minimum in isolation. `transfers`
-    /// has percentiles. Needs `run(…, transfers=True)`.
+    /// bytes, and slowdown (duration divided by the minimum in isolation). `transfers` has
+    /// percentiles. Needs `run(…, transfers=True)`.
     #[getter]
     fn completed(&self) -> PyResult<Table> {
         self.of_watched("completed", "no transfers were recorded", "transfers=True")

@@ -266,7 +266,7 @@ impl Scenario {
         Scenario::new(py, Source::File(path), &Overrides::default(), Classes::default())
     }
 
-    /// Returns the scenario with one value changed, like `--set PATH=VALUE`, or with several:
+    /// Returns the scenario with one or several values changed, like `--set PATH=VALUE`:
     /// `scenario.set("link.buffer", "390 packets")`, `.set({"seeds": 3, "flow.tcp.count": 20})`.
     #[pyo3(signature = (path, value=None))]
     fn set(

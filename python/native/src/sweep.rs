@@ -52,7 +52,8 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// Converts `table`. The values of an axis become numbers if [`unit_of`] finds a unit.
+    /// Converts `table`. If [`unit_of`] finds the unit of an axis, the values of the axis become
+    /// numbers.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -191,7 +192,8 @@ impl SweepPlan {
         self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
 
-    /// Makes the missing runs on this machine. Returns their number and duration in seconds.
+    /// Makes the missing runs on this machine. Returns the number of runs and their processor
+    /// seconds.
     #[pyo3(signature = (jobs, progress))]
     fn run_local(
         &self,
@@ -298,7 +300,8 @@ fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     found.map(|(unit, number)| (unit.to_owned(), number))
 }
 
-/// Makes the runs of a shard and stores them. Returns their number and duration in seconds.
+/// Makes the runs of a shard and stores them. Returns the number of runs and their processor
+/// seconds.
 #[pyfunction]
 pub(crate) fn run_shard(py: Python<'_>, shard: &str) -> PyResult<(usize, f64)> {
     let shard = Shard::from_json(shard).map_err(|error| raised(py, &error))?;

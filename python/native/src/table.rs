@@ -251,7 +251,7 @@ impl Table {
         self.metadata(column, UNIT)
     }
 
-    /// The values of a column as a list, with None for missing ones.
+    /// The values of a column as a list, with None for each missing value.
     fn __getitem__<'py>(&self, py: Python<'py>, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }

@@ -30,7 +30,7 @@ pub(crate) struct Watching {
     has_transfers: bool,
     has_one_way: bool,
     has_packets: bool,
-    /// May the recordings exceed the limits of size?
+    /// May the recordings exceed the size limits?
     is_unbounded: bool,
 }
 
@@ -234,7 +234,7 @@ struct RunSamples {
     /// Per link.
     delays: Vec<Binned>,
     links: Vec<String>,
-    /// For each flow or connection: its group, its user, and the user's index.
+    /// For each flow or connection: its group, its user's name, and the user's index.
     flows: Vec<(String, FlowName, usize)>,
     completed: Vec<TransferEvent>,
     /// Per user.
@@ -358,7 +358,7 @@ struct Waited<'a> {
     from_s: f64,
     /// The end of the bin, seconds.
     to_s: f64,
-    /// The packets of this bin that were sent or delivered after the warm-up.
+    /// The number of packets in this bin that were sent or delivered after the warm-up.
     packets: u64,
 }
 

@@ -6,7 +6,7 @@ use std::io;
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const DEFLATE: u8 = 8;
 const HEADER_BYTES: usize = 10;
-/// The length of the trailer: CRC-32 and length of the uncompressed data.
+/// The length of the trailer, which has the CRC-32 and the length of the uncompressed data.
 const TRAILER_BYTES: usize = 8;
 /// The largest unpacked size, in bytes. A flent data file of 30 million rows of samples, the
 /// maximum without `--yes`, has some 90 MB.

@@ -95,8 +95,7 @@ mod kernel {
     #[cold]
     pub(super) fn take(size: usize) -> *mut u8 {
         let Some(piece) = mapped(whole(size)) else { return ptr::null_mut() };
-        // SAFETY: the range was just mapped. A kernel without huge pages returns an error, without
-        // further effect.
+        // SAFETY: the range was just mapped. A kernel without huge pages only returns an error.
         unsafe { madvise(piece, whole(size), MADV_HUGEPAGE) };
         piece.cast()
     }
@@ -219,7 +218,7 @@ mod tests {
     fn more_memory_than_available_is_refused() {
         let most =
             Layout::from_size_align(isize::MAX as usize - 63, 64).expect("within what a layout may be");
-        // SAFETY: no result is used, except that the piece of `LARGE` bytes is freed.
+        // SAFETY: the only allocated piece has `LARGE` bytes, and is freed with its layout.
         unsafe {
             assert!(HugePages.alloc(most).is_null());
             let piece = HugePages.alloc(layout(LARGE));

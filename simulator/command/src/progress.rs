@@ -37,8 +37,7 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The rest of the command, which takes the time `rest`. The elapsed time gives the fraction
-    /// done.
+    /// The rest of the command, which takes the time `rest`.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }

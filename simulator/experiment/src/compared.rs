@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The default tolerances, for a stage and discipline without any in the scenario. docs/stages.md
-/// gives the reasons.
+/// The tolerances for a stage and discipline for which the scenario sets none. docs/stages.md gives
+/// the reasons.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),

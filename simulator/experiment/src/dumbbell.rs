@@ -63,8 +63,8 @@ impl Sender {
         }
     }
 
-    /// The sender's record. The link counted `count` in `window`, and the sink's programs received
-    /// `goodput_bps`.
+    /// The sender's record. `count` is from the link during `window`, and `goodput_bps` from the
+    /// sink's programs.
     pub fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
             name: self.name.clone().into(),
@@ -191,8 +191,8 @@ pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     }
 }
 
-/// The steps of `law` in a run of this `duration`, for a stage whose link is configured with rates
-/// rather than single delivery opportunities.
+/// The steps of `law` in a run of this `duration`, for a stage that sets rates rather than delivery
+/// opportunities.
 ///
 /// # Errors
 /// If `law` is a trace of opportunities, or repeats too often.
@@ -232,8 +232,7 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
     steps(law, duration)?.iter().map(given).collect()
 }
 
-/// Checks that no group stops early, because all flows on `stage` send until the end. `group` is a
-/// group with a `stop` or `on`, if any.
+/// Refuses `group`, which has a `stop` or `on`, because all flows on `stage` send until the end.
 ///
 /// # Errors
 /// If there is such a group.

@@ -1,5 +1,5 @@
-//! The disciplines of a scenario that stages do not run, and its `[[agree]]` tables that are not
-//! judged.
+//! A scenario's disciplines that stages do not run, and the scenario's `[[agree]]` tables that are
+//! not judged.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
@@ -57,10 +57,10 @@ pub struct Unjudged<'a> {
 /// Why a measure is not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because<'a> {
-    /// The stage, or the first stage, omitted the disciplines.
+    /// The stage or the first stage did not run the disciplines.
     LeftOut(&'a LeftOut),
-    /// One of the two stages lacks the measure, or the measure cannot differ. It cannot differ if
-    /// neither stage delivered anything, or if it is the fraction of a single group.
+    /// One of the two stages lacks the measure, or the measure cannot differ. No measure can differ
+    /// if neither stage delivered anything. A fraction cannot differ with only one group.
     NotMeasured,
 }
 

@@ -14,7 +14,7 @@ const GAP: f64 = 0.24;
 const MAX_WIDTH: f64 = 54.0;
 const VALUE_WIDTH: f64 = 40.0;
 
-/// The width of a plot in which each bar has its number above it.
+/// The width of a plot with space for a number above each bar.
 pub(super) fn width(panel: &Panel) -> f64 {
     let bars = Columns::new(panel).names.len() * panel.lines.len();
     bars as f64 * (VALUE_WIDTH + 0.1) / (1.0 - GAP)

@@ -20,8 +20,8 @@ const NAME_LETTER: f64 = 7.4;
 const SLANT: f64 = 0.6;
 const MAX_SLANTED_LETTERS: usize = 18;
 const TICK_LETTER: f64 = 7.0;
-/// The maximum length that intervals may add at each end of an axis, as a fraction of the length
-/// without them. A longer axis would make means hard to read.
+/// The maximum fraction by which intervals may lengthen an axis at each end. On a longer axis,
+/// means would be hard to read.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
 pub(super) struct Frame {

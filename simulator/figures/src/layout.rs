@@ -29,7 +29,7 @@ pub(super) struct Bounds {
 pub(super) struct Columns {
     /// The names below the axis: words, or the positions of the bars.
     pub names: Vec<String>,
-    /// The positions of the bars, sorted; empty if the names are words.
+    /// The positions of the bars, sorted; empty if `names` has words.
     numbers: Vec<f64>,
 }
 

@@ -148,7 +148,7 @@ fn short(svg: &str) -> String {
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
 const DETAIL_LINE: f64 = 18.0;
-/// The maximum number of lines for the title, and for each line of the detail. Longer text is cut,
+/// The maximum number of lines for the title, and for each entry of the detail. Longer text is cut,
 /// but complete in the picture's description.
 const MAX_LINES: usize = 2;
 
@@ -300,7 +300,7 @@ mod tests {
             one.lines[0].marks[0].y_half_width = Some(100.0);
             let cut = drawn(&[one]);
             assert!(cut.contains("an arrowhead: the interval goes on outside of the picture"), "{kind:?}");
-            // Each of an arrowhead's two strokes is an `L` in the path. A cap has none.
+            // In the path, each of an arrowhead's two strokes is an `L`. A cap has no `L`.
             let class = if kind == Kind::Bars { "onbar" } else { "whisker" };
             let strokes = |svg: &str| {
                 svg.split(class)

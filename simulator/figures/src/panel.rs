@@ -152,7 +152,7 @@ pub struct Mark {
     /// The smallest and the largest `y` over choices of settings that the paper omits, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
-    /// For the paper's marks: the maximum distance from our mark at which the two agree.
+    /// For a mark of the paper: the maximum distance at which our mark agrees with it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
 }

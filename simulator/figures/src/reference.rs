@@ -22,7 +22,7 @@ fn shown(panel: &Panel) -> impl Iterator<Item = &Reference> {
     panel.reference.iter().filter(|one| can_show(&panel.y, one.y))
 }
 
-/// Draws the band that the paper claims, below the data.
+/// Draws the band that the paper claims, behind the data.
 pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
     let (left, wide) = (plot.bounds.left, plot.bounds.right - plot.bounds.left);
     for [low, high] in shown(panel).filter_map(|one| one.band) {

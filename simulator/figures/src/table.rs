@@ -197,7 +197,7 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A cell's number. With a linear axis and a range, it is rounded to a hundredth of the range.
+/// Rounds a cell's number to a hundredth of the range, if the axis is linear and has a range.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

@@ -6,7 +6,7 @@ use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Relati
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// The complete runs so far. Verdicts need one for every discipline and seed.
+/// The complete runs so far. Verdicts need a run for every discipline and seed.
 #[derive(Default)]
 pub(crate) struct Judging {
     runs: Vec<RunRecord>,

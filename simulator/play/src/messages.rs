@@ -1,4 +1,4 @@
-//! A player behind byte messages, for WebAssembly and HTTP.
+//! A player controlled by byte messages, for WebAssembly and HTTP.
 
 use crate::about;
 use crate::judging::{pairs, whole};

@@ -64,7 +64,7 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// Takes a last sample, over a shorter interval, unless the run ends with a sample.
+    /// Samples the time since the last sample, unless the run ends with a sample.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {

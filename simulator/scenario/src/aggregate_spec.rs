@@ -35,7 +35,8 @@ pub struct EstimatorSpec {
     /// The times at which the estimate changes: with each packet in profile, or once per window of
     /// such packets. Default: "sliding".
     pub cadence: Option<CadenceSpec>,
-    /// The window: the number of latest packets in profile whose marks are counted. Default: 10.
+    /// The window: marks are counted over this number of the latest packets in profile. Default:
+    /// 10.
     pub window: Option<u32>,
     /// The weight of the window's mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,

@@ -6,8 +6,8 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The maximum distance of a stage from the first one, if a run has several stages (`--on`). If
-/// several entries apply to the same measure, stage and discipline, the last one counts.
+/// The maximum distance between a stage and the first stage, if a run has several stages (`--on`).
+/// If several entries apply to the same measure, stage and discipline, the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
@@ -42,7 +42,8 @@ pub struct AgreeSpec {
 pub enum IntervalsSpec {
     /// The mean decides.
     Ignored,
-    /// A mean outside the allowed range is unclear if its interval reaches the range.
+    /// If a mean is outside the allowed range but its interval reaches the range, the verdict is
+    /// unclear.
     Reach,
     /// The mean decides, but stages also agree if the intervals of both means meet.
     Meet,

@@ -7,8 +7,7 @@ use fairwire_metrics::record::{LinkRecord, RunRecord};
 /// The difference in utilization below which two links are equally busy.
 const SAME: f64 = 0.005;
 
-/// Moves the busiest link to the front, because a generated network reports that link's measures as
-/// its own.
+/// Moves the busiest link to the front. A generated network reports the measures of its first link.
 pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     let busiest =
         (0..links.len()).rev().max_by(|a, b| links[*a].utilization.total_cmp(&links[*b].utilization));

@@ -29,7 +29,7 @@ impl Compared {
         self.choice.name()
     }
 
-    /// The discipline's parameters, with omitted ones from `common`, the scenario's
+    /// The discipline's parameters. Omitted parameters come from `common`, the scenario's
     /// `[discipline.<name>]`.
     pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {

@@ -20,7 +20,7 @@ pub enum Delays {
 }
 
 impl Delays {
-    /// The delay of flow `number` of its group, counted from 1.
+    /// The delay of flow `number` of the group. Numbers start at 1.
     pub(crate) fn of(&self, number: u32, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,
@@ -152,7 +152,7 @@ mod tests {
         let draws: Vec<f64> =
             (1..=1000).map(|n| delays.of(n, || Seed(rng.next_u64()).stream("one")).secs()).collect();
         assert!(draws.iter().all(|s| (0.001..0.003).contains(s)));
-        // The bound is five standard errors of 0.018 ms.
+        // The mean may differ by five standard errors, each 0.018 ms.
         assert!((draws.iter().sum::<f64>() / 1000.0 - 0.002).abs() < 0.00009);
     }
 

@@ -24,8 +24,8 @@ pub(crate) enum NoRoute {
     Loop { node: usize },
 }
 
-/// The distance of a node: by delay, then by the number of links, then by the file order of the
-/// last link.
+/// The distance of a node, compared by delay, then by the number of links, then by the file order
+/// of the last link.
 type Far = (Duration, usize, usize);
 
 impl<'a> Graph<'a> {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_route_is_the_shortest_by_delay_then_links_then_file_order() {
         let nodes = nodes();
-        // From a (0) to d (3): 3 ms over b, 2 ms over c, 2 ms directly.
+        // Paths from a (0) to d (3): 3 ms over b, 2 ms over c, 2 ms directly.
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (0, 3, 2), (0, 3, 2)];
         assert_eq!(links(graph(&nodes, &edges).route(&[0, 3])), [4]);
         assert_eq!(links(graph(&nodes, &edges[..4]).route(&[0, 3])), [2, 3]);

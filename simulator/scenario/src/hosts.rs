@@ -1,4 +1,4 @@
-//! The links and paths of a generated network that flows need.
+//! The links and paths that flows need in a generated network.
 
 use crate::fault::{Fault, missing, refused};
 use crate::generated::{Ends, Layout, Line};
@@ -12,7 +12,7 @@ pub(crate) struct Hosts<'a> {
     /// The key of the network in the file, such as `network.fat-tree`.
     path: String,
     is_passed: Vec<bool>,
-    /// The paths added so far, for each group. Links have their numbers in `layout`.
+    /// The paths added so far, for each group. Links are numbered as in `layout`.
     routes: Vec<Vec<Numbered>>,
 }
 

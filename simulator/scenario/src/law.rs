@@ -174,7 +174,7 @@ impl<Q: Random> LawSpec<Q> {
         law.problem().map_or(Ok(law), Err)
     }
 
-    /// The approximate mean: the mean without bounds, moved into the bounds.
+    /// The approximate mean: the mean without bounds, clamped to the bounds.
     pub(crate) fn about(&self) -> f64 {
         let value =
             |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows the
-/// lesson with the pictures; runs do not depend on it.
+/// lesson with the pictures. Runs do not depend on the lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LessonSpec {

@@ -1,4 +1,4 @@
-//! Links as entered: one that all flows share, or those of a network.
+//! The links of a scenario: one link that all flows share, or the links of a network.
 
 use crate::compared::Compared;
 use crate::impair::ImpairSpec;
@@ -26,27 +26,27 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// The rate, which disciplines use. Required unless there is a `trace` or `pattern`, whose mean
-    /// is then the default.
+    /// The link's rate, as disciplines know it. Required unless there is a `trace` or `pattern`,
+    /// whose mean is then the default.
     pub rate: Option<Quantity<Rate>>,
     /// The propagation delay, one way. Required unless there are `delays`, whose mean is then the
     /// default.
     pub delay: Option<Quantity<Duration>>,
-    /// The capacity of the queue: packets, bytes, time at the link's rate, or bandwidth-delay
+    /// The capacity of the queue, in packets, bytes, time at the link's rate, or bandwidth-delay
     /// products.
     pub buffer: Quantity<Room>,
     /// Later changes: another rate or delay, or a time for which the link is down. Default: none.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
-    /// `{ down }`. Default: none.
+    /// A pattern that repeats from the start of the run, instead of a constant rate: a list of `{
+    /// rate, for }` or `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
     /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
     /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: none.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
-    /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
+    /// A file of round-trip times with time stamps, as a path from the scenario's folder. A packet
+    /// is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
@@ -68,8 +68,8 @@ pub struct ReturnSpec {
     pub buffer: Option<Quantity<Room>>,
     /// Later changes. Default: those of the link, or none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
-    /// `{ down }`. Default: as for `changes`.
+    /// A pattern that repeats from the start of the run, instead of a constant rate: a list of `{
+    /// rate, for }` or `{ down }`. Default: as for `changes`.
     pub pattern: Option<Vec<PartSpec>>,
     /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
     /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: as for
@@ -104,27 +104,27 @@ pub struct NetworkLinkSpec {
     pub from: String,
     /// The node where the link ends.
     pub to: String,
-    /// The rate, which disciplines use. Required unless there is a `trace` or `pattern`, whose mean
-    /// is then the default.
+    /// The link's rate, as disciplines know it. Required unless there is a `trace` or `pattern`,
+    /// whose mean is then the default.
     pub rate: Option<Quantity<Rate>>,
     /// The propagation delay, one way. Required unless there are `delays`, whose mean is then the
     /// default.
     pub delay: Option<Quantity<Duration>>,
-    /// The capacity of the queue: packets, bytes, time at the link's rate, or bandwidth-delay
+    /// The capacity of the queue, in packets, bytes, time at the link's rate, or bandwidth-delay
     /// products. Required except for a wire.
     pub buffer: Option<Quantity<Room>>,
     /// Later changes: another rate or delay, or a time for which the link is down. Default: none.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
-    /// `{ down }`. Default: none.
+    /// A pattern that repeats from the start of the run, instead of a constant rate: a list of `{
+    /// rate, for }` or `{ down }`. Default: none.
     pub pattern: Option<Vec<PartSpec>>,
     /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
     /// file is in mahimahi's format, or has columns of seconds and Mbit/s. Default: none.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
-    /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
+    /// A file of round-trip times with time stamps, as a path from the scenario's folder. A packet
+    /// is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
@@ -136,8 +136,8 @@ pub struct NetworkLinkSpec {
     pub wire: bool,
     /// The discipline of the link, whichever disciplines are compared.
     pub discipline: Option<Compared>,
-    /// Do the compared disciplines work here? If any link sets this key, they work only at links
-    /// that set it. Otherwise they work at every link without its own `discipline`. Default: no.
+    /// Do the compared disciplines work here? If any link sets this key, they work only at such
+    /// links. Otherwise they work at every link without a `discipline`. Default: no.
     #[serde(default)]
     pub bottleneck: bool,
     /// Is the link unidirectional? Default: no, there is a similar link in the return direction.
@@ -159,16 +159,16 @@ pub struct BackSpec {
     pub buffer: Option<Quantity<Room>>,
     /// Its later changes.
     pub changes: Option<Vec<ChangeSpec>>,
-    /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
-    /// `{ down }`.
+    /// A pattern that repeats from the start of the run, instead of a constant rate: a list of `{
+    /// rate, for }` or `{ down }`.
     pub pattern: Option<Vec<PartSpec>>,
     /// A trace: the name of a built-in trace, or the path of a file from the scenario's folder. The
     /// file is in mahimahi's format, or has columns of seconds and Mbit/s.
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, each with a time stamp, as a path from the scenario's folder. A
-    /// packet is delayed by half of the round-trip time in force when it is sent.
+    /// A file of round-trip times with time stamps, as a path from the scenario's folder. A packet
+    /// is delayed by half of the round-trip time in force when it is sent.
     pub delays: Option<String>,
     /// The faults of the wire.
     pub impair: Option<Box<ImpairSpec>>,

@@ -64,7 +64,7 @@ const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters,
 const CHOICE: &str = "disciplines";
 
 impl Live {
-    /// A run at its start, of the discipline at index `discipline` in the scenario's list.
+    /// Creates a run of the discipline at index `discipline` in the scenario's list.
     ///
     /// # Errors
     /// If the discipline cannot be built.
@@ -78,8 +78,8 @@ impl Live {
         Ok(Live { scenario: scenario.clone(), discipline, seed: Seed(seed), steps })
     }
 
-    /// Proceeds to the next sample or to the end, which may also be sampled. Returns whether the
-    /// run continues.
+    /// Proceeds to the next sample or to the end, where a sample may also be due. Returns whether
+    /// the run continues.
     pub fn advance(&mut self) -> bool {
         self.steps.advance()
     }
@@ -89,7 +89,7 @@ impl Live {
         self.steps.now()
     }
 
-    /// The record of the run after its end; `None` before. Without changes it equals that of
+    /// The record of the run; `None` before its end. Without changes, the record equals that of
     /// [`run_single`](crate::run_single), bit for bit.
     pub fn record(&self) -> Option<RunRecord> {
         run::record_of(&self.scenario, self.discipline, self.seed.0, &self.steps)
@@ -210,8 +210,8 @@ fn fixed(scenario: &Scenario) -> String {
     format!("{spec:?} {:?}", without_changeable(scenario.topology().clone(), is_shared))
 }
 
-/// Removes what may change during a run. If the link is shared, this includes the rate of an
-/// uncongested return direction, which equals the link's rate.
+/// Removes the settings that may change during a run. With a shared link, an uncongested return
+/// direction has the link's rate, so that rate is removed too.
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {

@@ -37,7 +37,7 @@ const FOR_PEOPLE: [&str; 7] = ["agree", "disciplines", "expect", "lesson", "name
 pub struct Overrides {
     /// Changes to the document, each `PATH=VALUE`, made in this order before the document is read.
     pub set: Vec<String>,
-    /// Disciplines to compare instead of the scenario's. Each entry is a name, a table, or several
+    /// Disciplines to compare instead of the scenario's. An entry has one or more names or tables,
     /// separated by commas. If empty, the scenario's disciplines are compared.
     pub disciplines: Vec<String>,
     /// Seeds to use instead of the scenario's, such as `1..=10`.
@@ -127,16 +127,16 @@ impl Scenario {
         Some(self.locations.refuse(&format!("agree.{at}.stage"), problem))
     }
 
-    /// The SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the named
-    /// files. It ignores the choice of disciplines and seeds, `[output]`, comments, layout and the
-    /// order of keys.
+    /// The SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the files
+    /// that the scenario names. It ignores the choice of disciplines and seeds, `[output]`,
+    /// comments, layout and the order of keys.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
     /// The effective scenario in TOML: after `--set`, with the chosen disciplines, their
-    /// expectations, and the chosen seeds. In the same folder, it gives the same runs. If nothing
-    /// was changed, it is the original text with comments.
+    /// expectations, and the chosen seeds. Stored in the same folder, it gives the same runs. If
+    /// nothing was changed, it is the original text with comments.
     pub fn toml(&self) -> &str {
         &self.toml
     }
@@ -334,8 +334,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // An entry of `overrides` may be the label of an entry in the file's list. That list is
-            // replaced, so the labelled entry is copied.
+            // An entry of `overrides` may be a label in the file's list. The labelled entry is
+            // copied, because the new list replaces that list.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

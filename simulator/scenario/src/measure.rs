@@ -27,8 +27,8 @@ impl Spec {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
             self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
         };
-        // A measure of transfers is named only by its full name. Otherwise `transfer_p95_s.web`
-        // would also name the measures of its size classes, such as `transfer_p95_s.web.to_10kB`.
+        // A measure of transfers must be named in full. Otherwise `transfer_p95_s.web` would also
+        // name measures of size classes, such as `transfer_p95_s.web.to_10kB`.
         let calls = |name: &str, measure: &str| {
             name == measure || is_called(measure, name) && OfTransfers::parse(name).is_none()
         };

@@ -41,8 +41,8 @@ macro_rules! outputs {
         }
 
         /// Outputs in addition to the report. Each key is also an option of `fairwire run`, and the
-        /// option takes precedence. No output changes a result. Paths are from the current folder,
-        /// as on the command line.
+        /// option takes precedence. No output changes a result. Paths are relative to the current
+        /// folder.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct OutputSpec {
@@ -51,11 +51,11 @@ macro_rules! outputs {
             $($(#[doc = $about])+ pub $key: Option<String>,)+
             /// Does the series include each flow? Default: false.
             pub series_flows: bool,
-            /// Do delays include the one-way delay of each flow? Default: false.
+            /// Is the one-way delay of each flow recorded too? Default: false.
             pub one_way: bool,
             /// The baseline of paired differences, by its label or its name. Default: none.
             pub paired: Option<String>,
-            /// Warn if MSER-5 finds a longer warm-up? Default: false.
+            /// Is there a warning if MSER-5 finds a longer warm-up? Default: false.
             pub check_warm_up: bool,
         }
 
@@ -75,7 +75,7 @@ outputs! {
     Series series ["csv", "ndjson"],
     /// A picture of the link's output over time, under the first seed: .svg or .pdf or .tex.
     Plot plot ["svg", "pdf", "tex"],
-    /// Every packet. Several runs write a file each, NAME.DISCIPLINE.SEED.pcapng. Formats: .pcapng
+    /// Every packet. With several runs, each writes NAME.DISCIPLINE.SEED.pcapng. Formats: .pcapng
     /// or .ndjson.
     Trace trace ["pcapng", "ndjson"],
     /// A row per run and flow: .csv or .parquet.
@@ -88,7 +88,7 @@ outputs! {
     /// Percentiles of the queueing delay of each link, also in the JSON report: .csv.
     Percentiles percentiles ["csv"],
     /// Each flow's rate and packet delay over time, for flent's plots. One run writes
-    /// NAME.flent.gz. Several runs write a file each, NAME.DISCIPLINE.SEED.flent.gz. Format: .gz.
+    /// NAME.flent.gz. With several runs, each writes NAME.DISCIPLINE.SEED.flent.gz. Format: .gz.
     Flent flent ["gz"],
 }
 

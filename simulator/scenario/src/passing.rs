@@ -5,8 +5,8 @@ use crate::topology::plan::Route;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// The typical size of a packet on the wire: the mean over flows whose data passes the queue,
-    /// or else over flows whose acknowledgements pass.
+    /// The typical size of a packet on the wire: the mean over flows whose data passes the queue
+    /// or, without such flows, over flows whose acknowledgements pass.
     pub(crate) packet_bytes: u32,
     /// The largest packet on the wire, and the index of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,

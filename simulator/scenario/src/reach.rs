@@ -32,7 +32,7 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The one-way delay of each access link of flow `number` of the group. `way` is the round-trip
+    /// The one-way delay of each access link of the group's flow `number`. `way` is the round-trip
     /// time of the path without access links.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
@@ -42,8 +42,8 @@ impl Reach<'_> {
         }
     }
 
-    /// The mean round-trip time of the flows without queueing, if the path without access links
-    /// takes `way`.
+    /// The mean round-trip time of the flows without queueing. `way` is the round-trip time of the
+    /// path without access links.
     fn round_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.mean() * 4,

@@ -26,11 +26,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The engine, identified by a hash of its code, because builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// The maximum number of threads: more than any machine has cores. The system does not provide
-/// unlimited threads.
+/// The maximum number of threads: more than any machine has cores, but few enough for the system to
+/// provide.
 const MAX_THREADS: usize = 1024;
 
-/// The number of flows above which freeing the remains of a run takes milliseconds.
+/// The number of flows above which freeing a stopped run takes milliseconds.
 const MANY_FLOWS: u64 = 10_000;
 
 /// The results of a set of runs.
@@ -121,8 +121,8 @@ pub fn run_all_observed(
     run_some(scenario, &all, jobs, progress, stop, observers)
 }
 
-/// Like [`run_all_observed`], but only under these `disciplines`, by their indices in the
-/// scenario's list.
+/// Like [`run_all_observed`], but only for the disciplines with these indices in the scenario's
+/// list.
 pub fn run_some(
     scenario: &Scenario,
     disciplines: &[usize],
@@ -193,8 +193,8 @@ pub fn report(scenario: &Scenario, outcome: Outcome) -> Report {
     }
 }
 
-/// The number of runs to execute at the same time: `jobs` (0: one per core), but at most `runs`,
-/// and from 1 to 1024.
+/// The number of simultaneous runs: `jobs`, or one per core if `jobs` is 0. The result is at most
+/// `runs`, and from 1 to 1024.
 pub fn threads(jobs: usize, runs: usize) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = if jobs == 0 { cores() } else { jobs };
@@ -270,8 +270,8 @@ pub fn run_single(
     Ok(simulate(scenario, compared, seed, (watch, &Unobserved), observer)?)
 }
 
-/// A run of one discipline of `scenario`, by its index in the list, under one seed. It proceeds in
-/// steps from one sample of `observer` to the next.
+/// Creates a run of the discipline at index `discipline` in the list of `scenario`, under one seed.
+/// The run proceeds in steps from one sample of `observer` to the next.
 ///
 /// # Errors
 /// If the discipline cannot be built.
@@ -351,8 +351,8 @@ fn simulate(
     })
 }
 
-/// The record of the run in `steps`, equal to that of [`run_single`] bit for bit. `None` until the
-/// [`steps`] have ended.
+/// The record of the run in `steps`; `None` until the run has ended. The record equals that of
+/// [`run_single`] bit for bit.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,

@@ -73,8 +73,8 @@ pub struct Spec {
     /// default of the discipline's paper.
     #[serde(default)]
     pub discipline: Parameters,
-    /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named.
-    /// Omitted parameters have their default.
+    /// Parameters of markers, for example `[marker.token-bucket]`. They apply wherever the marker
+    /// is named. Omitted parameters have their default.
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
@@ -89,7 +89,7 @@ pub struct Spec {
     /// Expected results. If one is missed, the exit code is 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// The required agreement of the stages, with `--on` and several stages. If it is missed, the
+    /// The required agreement between stages, if `--on` gives several stages. If they disagree, the
     /// exit code is 3. Default: each group's "fraction" within 0.03, "utilization" within 0.05,
     /// "goodput_bps" within 10 %.
     #[serde(default)]
@@ -121,7 +121,7 @@ impl Spec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TieRuleSpec {
-    /// Random, from the seed: no flow is favoured by its position in the file.
+    /// Random, depending on the seed. No flow is favoured by its position in the file.
     #[default]
     Random,
     /// First scheduled, first handled, as in ns-2.
@@ -203,9 +203,9 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
 const LATE: u64 = 2;
 
 impl Spec {
-    /// The on-times of the flows of `flow`, for shares. Empty if the flows are on from their start
-    /// to the end. Late flows have an on-time, because their shares would otherwise include the
-    /// time before their start.
+    /// The on-times that shares use for the flows of `flow`. Empty if the flows are on from their
+    /// start to the end. Late flows have an on-time, because their shares would otherwise include
+    /// the time before their start.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();

@@ -31,8 +31,8 @@ pub struct TcpSpec {
     pub tick: Option<Quantity<Duration>>,
     /// Shortest retransmission timeout.
     pub min_rto: Option<Quantity<Duration>>,
-    /// True if `min_rto` bounds the variation added to the round-trip time, as in Linux, not the
-    /// timeout. Default: only with "modern".
+    /// True if `min_rto` bounds the variation added to the round-trip time, as in Linux. Otherwise
+    /// it bounds the timeout. Default: only with "modern".
     pub floors_variation: Option<bool>,
     /// Longest retransmission timeout.
     pub max_rto: Option<Quantity<Duration>>,
@@ -136,7 +136,7 @@ pub enum ProcessingSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum ProcessingWord {
-    /// The time for two segments at the slowest link.
+    /// The time in which the slowest link sends two segments.
     Packet,
 }
 
@@ -197,7 +197,7 @@ impl TcpSpec {
         self.profile.unwrap_or_default()
     }
 
-    /// The name of the ECN codepoint: as entered, or the controller's, or the profile's.
+    /// The name of the ECN codepoint: the given one, else the controller's, else the profile's.
     pub fn effective_ecn(&self) -> &'static str {
         match self.config().ecn {
             EcnMode::Off => "off",

@@ -12,7 +12,7 @@ type Rates = Box<dyn FnMut(u64, &mut Rng) -> f64>;
 /// A built-in trace.
 #[derive(Clone, Copy)]
 pub struct NamedTrace {
-    /// The trace's name, for `trace` in a scenario.
+    /// The trace's name, which a scenario gives as `trace`.
     pub name: &'static str,
     /// The type of link and how its rate varies, in one line.
     pub summary: &'static str,
@@ -90,8 +90,8 @@ const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 /// link carries nothing in half of the milliseconds on average.
 fn lte(_: &mut Rng) -> Rates {
     const MBPS: [f64; 7] = [0.5, 2.0, 5.0, 9.0, 14.0, 19.0, 24.0];
-    /// Every 20 ms, the state becomes the next higher one with this probability, and the next lower
-    /// one with the same probability.
+    /// Every 20 ms, the state rises by one with this probability, and falls by one with the same
+    /// probability.
     const MOVES: f64 = 0.15;
     let mut state = 3_usize;
     Box::new(move |ms, rng| {

@@ -8,8 +8,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// A change of a link at a given time: another rate, another delay, or a time for which it is down;
-/// at least one of them.
+/// A change of a link at a given time. It has at least one of: another rate, another delay, a time
+/// for which the link is down.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSpec {

@@ -28,8 +28,8 @@ pub trait Endpoint: Send {
     /// returned `None`. If the time is not later than that call, the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// True if this end has finished. It is then not called again. When end `F` of the flow (see
-    /// [`Endpoints::new`]) has finished, the flow's time so far is recorded as a transfer of its
+    /// True if this end has finished. A finished end is not called again. When end `F` (see
+    /// [`Endpoints::new`]) has finished, the flow's time so far is recorded as a transfer of the
     /// group.
     fn finished(&self) -> bool {
         false

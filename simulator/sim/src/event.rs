@@ -54,8 +54,8 @@ impl Event {
     }
 }
 
-/// The next event, or none. It consists of two numbers, so it is returned in registers. Through
-/// memory it would be written in pieces, and reading it in one piece would stall.
+/// The next event, or none. Its two numbers are returned in registers. In memory, a read of both
+/// would stall after two separate writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
     time: Time,

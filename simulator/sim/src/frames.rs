@@ -266,9 +266,8 @@ impl Frames {
         self.left.get_mut(slot as usize)?.take()
     }
 
-    /// Records that the packet in `slot` has arrived and is answered later. As with a timestamp's
-    /// echo (RFC 7323, section 4.3), that answer belongs to the first packet that waits for an
-    /// answer.
+    /// Records that the packet in `slot` has arrived and is answered later. The answer then belongs
+    /// to the first waiting packet, as with a timestamp's echo (RFC 7323, section 4.3).
     pub(crate) fn answer_later(&mut self, slot: u32) {
         let Some(left) = self.take_left(slot) else { return };
         let flow = left.flow as usize;

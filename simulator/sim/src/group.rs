@@ -71,9 +71,9 @@ impl Empty {
         }
     }
 
-    /// The least time for these segments to reach the receiver of a flow whose own links have this
-    /// delay. The first segment crosses all links; the others follow at the rate of the slowest
-    /// link.
+    /// The least time in which `segments` reach the receiver of a flow whose own links have the
+    /// delay `access_delay`. The first segment crosses all links; the others follow at the rate of
+    /// the slowest link.
     pub(crate) fn alone(&self, access_delay: Duration, segments: u64) -> Option<Duration> {
         let others = self.slowest.ns().saturating_mul(segments.saturating_sub(1));
         Some(self.there? + access_delay + access_delay + Duration::from_ns(others))
@@ -89,8 +89,8 @@ impl Empty {
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// Determined by the links of the path, in spells. The first spell begins with the run, and
-    /// each lasts until the next.
+    /// Determined by the path's links, for each spell. The first spell begins with the run, and
+    /// each spell lasts until the next.
     Packet(Vec<Spell>),
 }
 
@@ -109,8 +109,9 @@ struct Spell {
 /// `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
-/// If the plan states no maximum processing time, it is at most a round trip divided by this. The
-/// divisor is ours. Without this bound, hosts would limit flows with few packets in flight.
+/// If the plan states no maximum processing time, the maximum is at most a round trip divided by
+/// this. The divisor is ours. Without this bound, hosts would limit flows with few packets in
+/// flight.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {

@@ -78,7 +78,7 @@ pub fn run(
 }
 
 /// Frees the events and frames before it builds the records. For a million flows, the records need
-/// as much memory.
+/// as much memory as the events and frames.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();

@@ -47,8 +47,8 @@ impl Line {
         self.free_at
     }
 
-    /// The number of packets of the usual size for which a packet at `now` waits: 0 if the link is
-    /// idle, and 2 for two or more.
+    /// The number of packets of the usual size ahead of a packet at `now`: 0 if the link is idle,
+    /// and 2 for two or more.
     #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
         let waits = self.free_at.since(now);

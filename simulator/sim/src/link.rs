@@ -132,7 +132,7 @@ impl Link {
         self.faulty.is_some()
     }
 
-    /// The fate of a packet that would reach the other end at `reaches` without faults.
+    /// The fate of a packet that reaches the other end at `reaches` if there are no faults.
     pub(crate) fn carry(&mut self, reaches: Time) -> Fate {
         let plain = Fate::Arrives { at: reaches, is_late: false, twice: false };
         let (delay, sent) = (self.delay, reaches.saturating_sub(self.delay));

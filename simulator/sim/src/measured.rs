@@ -120,8 +120,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         all
     }
 
-    /// The bytes delivered to a member of `plan`, computed from `counts`: on the wire, and of
-    /// payload.
+    /// The bytes on the wire and the payload bytes delivered to a member of `plan`, computed from
+    /// `counts`.
     pub(crate) fn bytes(&self, plan: &GroupPlan, counts: &Counts) -> (u64, u64) {
         match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {

@@ -68,8 +68,7 @@ pub struct GroupPlan {
     pub class: u32,
     /// The differentiated-services codepoint of the flows' packets, 0 to 63.
     pub dscp: u8,
-    /// The ECN codepoint of datagrams, except datagrams that carry their own. TCP sets its own
-    /// codepoint.
+    /// The ECN codepoint of datagrams whose source sets none. TCP sets its own codepoint.
     pub ecn: Ecn,
     /// The flows. Their numbers start at 1, or continue those of the preceding plan with the same
     /// name.
@@ -86,7 +85,7 @@ pub struct GroupPlan {
 pub struct OnTime {
     /// When it begins.
     pub from: Duration,
-    /// When the on-time ends: later than `from`, and no later than the next begins.
+    /// When the on-time ends: later than `from`, and no later than the next on-time begins.
     pub until: Duration,
 }
 

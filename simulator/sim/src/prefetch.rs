@@ -8,7 +8,7 @@ use std::ops::Range;
 
 pub(crate) const LINE: usize = 64;
 
-/// Prefetches lines of a value; line 0 holds the value's start.
+/// Prefetches cache lines of a value; line 0 holds the value's start.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {
     #[cfg(target_arch = "x86_64")]

@@ -12,7 +12,7 @@ pub(crate) struct Leg {
     /// The leg's wires one by one; empty unless packet sizes vary.
     wires: Box<[(Rate, Duration)]>,
     pub(crate) to: Target,
-    /// The lane for arrivals from the previous link; arrivals from a source have their flow's lane.
+    /// The lane for arrivals from the previous link. Arrivals from a source use their flow's lane.
     pub(crate) lane: Lane,
     pub(crate) group: u32,
 }

@@ -36,11 +36,11 @@ impl Tuning {
     }
 }
 
-/// The maximum lookahead is the slowest link's time for this number of bytes. Packets of this total
-/// size fit in a cache.
+/// The maximum lookahead: the slowest link's time to send this number of bytes, which fit in a
+/// cache.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// The minimum lookahead is the slowest link's time for this number of bytes. With less, a turn has
+/// The minimum lookahead: the slowest link's time to send this number of bytes. A shorter turn has
 /// too few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
@@ -143,8 +143,8 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // 11 ms exceed the maximum at 1 Gbit/s, 8.389 ms (1 MiB). 2 ms are below the minimum at 10
-        // Mbit/s, 6.554 ms (8 KiB).
+        // At 1 Gbit/s, 11 ms exceed the maximum of 8.389 ms (1 MiB). At 10 Mbit/s, 2 ms are below
+        // the minimum of 6.554 ms (8 KiB).
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

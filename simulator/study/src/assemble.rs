@@ -181,7 +181,7 @@ impl Drawing<'_, '_> {
             panels.extend(self.over_time(gathered, curves.seed, curves.split));
         }
         panels.extend(self.made_curves(gathered));
-        // If there are curves, numbers are drawn only if the study specifies panels for them.
+        // If the exhibit has curves, its numbers are drawn only in panels that the study specifies.
         let is_beside = !panels.is_empty() && self.figure().panel.is_empty();
         if !self.numbers.is_empty() && !is_beside {
             let own = PanelSpec::default();
@@ -336,7 +336,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a category for each series, and a line for each pair of measure and point.
+    /// Adds a category for each series, and a line for each measure at each point.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -369,7 +369,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a horizontal position for each measure, and a line for each pair of series and point.
+    /// Adds a horizontal position for each measure, and a line for each series at each point.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
         if !is_numbered {
@@ -432,8 +432,8 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // An axis with all points would compress the requested range, so points outside it
-                // are left out.
+                // Points outside the requested range are left out, because an axis with all points
+                // would compress the range.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });
@@ -471,8 +471,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// A mark at the paper's number. The claim about the number, or else a claim about its measure,
-    /// gives the allowed deviation.
+    /// A mark at the paper's number. The allowed deviation comes from the claim about the number,
+    /// or else from a claim about its measure.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

@@ -62,7 +62,7 @@ pub struct Cache {
     /// The total bytes of all files; `None` until they are first counted. Other processes may write
     /// concurrently, so an eviction counts the files again.
     taken: Mutex<Option<u64>>,
-    /// Why the first rejected result could not be stored.
+    /// Why nothing more is stored; empty before the first failure.
     refused: OnceLock<String>,
 }
 
@@ -243,7 +243,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
         if at >= stale.len() && taken <= wanted {
             break;
         }
-        // If the file cannot be removed, or another command removed it, the next one is tried.
+        // If the file cannot be removed, or another command removed it, the next file is tried.
         if fs::remove_file(&file.path).is_ok() {
             taken -= file.bytes;
         }

@@ -16,7 +16,7 @@ pub enum Expression {
     Number(f64),
     /// The position on the horizontal axis.
     X,
-    /// A measure of a run; within curves, the series at one time.
+    /// A measure of a run; in a curve, the value of a series at one time.
     Name(String),
     /// A function of a series over time.
     Over(Over),
@@ -33,7 +33,7 @@ pub struct Over {
     pub fold: Fold,
     /// Its series.
     pub series: String,
-    /// The start and end in seconds; `None` for the time from the end of the warm-up to the end.
+    /// The start and end in seconds; `None` for the whole time after the warm-up.
     pub window: Option<(f64, f64)>,
 }
 

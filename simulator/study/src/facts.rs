@@ -52,7 +52,7 @@ const OF_FLOWS: [&str; 12] = [
     "timeout_share",
 ];
 
-/// Measures of the bottleneck, or of a link: `link.back.packets_in`.
+/// Measures of the bottleneck, or of a named link, as in `link.back.packets_in`.
 const OF_LINKS: [&str; 15] = [
     "utilization",
     "rate_bps",
@@ -75,7 +75,8 @@ const OF_LINKS: [&str; 15] = [
 const OF_ALL: [&str; 7] =
     ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
-/// Measures of a group relative to its fair share; those of its transfers are in [`OfTransfers`].
+/// Measures of a group relative to its fair share. [`OfTransfers`] has the measures of its
+/// transfers.
 const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
 pub(crate) struct Facts<'a> {
@@ -260,7 +261,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// `values` covers all flows, not a sample, so the sum of squares is divided by their number.
+/// `values` covers all flows, not a sample, so the sum of squares is divided by the number of
+/// flows.
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

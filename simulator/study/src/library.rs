@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folder, file name and text of each file of the repository's studies.
+/// The files of the repository's studies, each as folder, name and text.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 const MAX_BYTES: u64 = 4 << 20;
@@ -40,8 +40,7 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Is the study in `folder` built into the command with the same files, except those of recorded
-/// results?
+/// Is `folder` built into the command with the same files? Files of recorded results may differ.
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
         let mut files = folder.files.clone();
@@ -51,7 +50,7 @@ pub fn is_embedded(folder: &Folder) -> bool {
     embedded().iter().any(|own| own.name == folder.name && files(own) == files(folder))
 }
 
-/// The studies in the folder at `path`, by name: each subfolder with a `study.toml`.
+/// The subfolders of `path` that have a `study.toml`, sorted by name.
 pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     let unreadable = |path: &Path| {
         let path = path.to_path_buf();
@@ -100,7 +99,7 @@ pub struct UnknownExhibit {
     pub likely: Vec<String>,
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; without names, all exhibits.
+/// The exhibits that `names` selects; without names, all. A name is `PAPER` or `PAPER.EXHIBIT`.
 pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
     let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
     let is_meant =

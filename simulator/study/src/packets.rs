@@ -27,7 +27,7 @@ pub(crate) struct Packets {
     from: Time,
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// For each queued frame: the number of its packet among the arrivals of its flow.
+    /// The queued frames, each with its arrival number in its flow.
     waiting: BTreeMap<u32, u64>,
 }
 
@@ -38,11 +38,10 @@ struct Flow {
     /// first transmission, or `None` once the segment has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
-    /// For each arrival at a queue, from number `settled` on: was the packet lost? `None` until
-    /// that is known.
+    /// For each arrival from number `settled` on: was the packet lost? `None` while unknown.
     fates: VecDeque<Option<bool>>,
     settled: u64,
-    /// The number of packets lost since the last forwarded one, in order of arrival.
+    /// The number of consecutive losses after the last forwarded packet, in order of arrival.
     burst: u64,
 }
 
@@ -113,8 +112,8 @@ impl Packets {
 }
 
 impl Flow {
-    /// Records the fate of arrival `number`. Bursts are counted in order of arrival, so an arrival
-    /// counts once all earlier fates are known.
+    /// Records the fate of arrival `number`. Bursts follow the order of arrival, so a fate counts
+    /// only when all earlier fates are known.
     fn settle(&mut self, number: u64, is_lost: bool, group: &mut Group, is_measured: bool) {
         let place = number.checked_sub(self.settled).and_then(|place| self.fates.get_mut(place as usize));
         place.into_iter().for_each(|fate| *fate = Some(is_lost));
@@ -147,7 +146,7 @@ impl Flow {
         }
     }
 
-    /// Returns when segment `seq` was first sent; `None` for a repeated arrival.
+    /// Returns the time at which segment `seq` was first sent; `None` for a repeated arrival.
     fn arrived(&mut self, seq: u64) -> Option<Time> {
         let place = seq.checked_sub(self.first)? as usize;
         let first = self.sent.get_mut(place)?.take();

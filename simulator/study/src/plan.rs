@@ -97,7 +97,7 @@ pub struct Changes {
     /// Changes to the exhibit's scenarios, as with `--set`. The variations along the horizontal
     /// axis are applied after them.
     pub set: Vec<String>,
-    /// The number of the exhibit's seeds to use, from the first; `None` for all.
+    /// The number of seeds to use, starting with the exhibit's first seed; `None` for all.
     pub seeds: Option<usize>,
 }
 

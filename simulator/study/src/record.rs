@@ -16,7 +16,7 @@ pub const FORMAT: u32 = 2;
 pub struct Results {
     /// The version of this format.
     pub format: u32,
-    /// The heading of these exhibits' page; absent for the exhibits built into the command.
+    /// The heading of the exhibits' page; absent for exhibits built into the command.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub title: String,
     /// The version of fairwire.
@@ -28,7 +28,7 @@ pub struct Results {
     /// The recorded calibrations, by paper.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub calibrated: BTreeMap<String, Summary>,
-    /// The exhibits, by paper and in the paper's order.
+    /// The exhibits, grouped by paper, in the order of each paper.
     pub exhibits: Vec<Exhibit>,
 }
 
@@ -66,7 +66,7 @@ pub struct Exhibit {
     pub id: String,
     /// Its content.
     pub title: String,
-    /// For the reader: settings that the paper leaves open, and our choices.
+    /// For the reader: our choices of settings that the paper leaves open.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// The depth.
@@ -99,12 +99,12 @@ impl Exhibit {
         self.measures.iter().find(|measured| measured.id == id).map_or("", |measured| &measured.unit)
     }
 
-    /// The paper's printed numbers at points for which we have no number.
+    /// The paper's printed numbers that have no counterpart among ours.
     pub fn printed_alone(&self) -> impl Iterator<Item = &Published> {
         self.published.iter().filter(|printed| !self.numbers.iter().any(|number| printed.is_beside(number)))
     }
 
-    /// The number of the exhibit's claims with each of the [`VERDICTS`].
+    /// The number of claims with each of the [`VERDICTS`].
     pub fn counted(&self) -> [usize; 3] {
         VERDICTS.map(|verdict| self.claims.iter().filter(|claim| claim.verdict.strict() == verdict).count())
     }
@@ -132,7 +132,7 @@ pub struct Number {
     pub x: f64,
     /// The paper's name for this position, such as `P/10`; often `x` in decimal.
     pub at: String,
-    /// The number under each seed that yields one.
+    /// The value for each seed that yields a value.
     pub values: BTreeMap<u64, f64>,
     /// The mean of the values and its 95 % interval; absent if no seed has a value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -180,14 +180,14 @@ pub struct Claim {
     /// The check in words and numbers, such as `tcp of FABA minus FRED at least 0 at P/10, P/5`.
     /// Empty if nothing can be checked.
     pub check: String,
-    /// The reason for the check's tolerance or bound; empty without one.
+    /// The reason for the check's tolerance or bound; empty if the check has neither.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
     /// The verdict. An unclear claim counts as not holding, but more seeds may settle it.
     pub verdict: Verdict,
     /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,
-    /// Why the check requires more than the paper; empty if it does not.
+    /// Why the check is stricter than the paper; empty if it is not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
     /// The number of [calibration](crate::calibration) draws in which the claim holds, if recorded.
@@ -210,7 +210,7 @@ pub enum Origin {
     Printed,
     /// The paper has words, from which we derived a number.
     Read,
-    /// The paper has words or a curve; the checked points are ours.
+    /// The paper has words or a curve; we chose the checked points.
     Grid,
     /// The claim is not in the paper.
     Ours,

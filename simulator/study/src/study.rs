@@ -115,7 +115,7 @@ impl Study {
         full.or_else(|| counted(&self.recorded.quick).map(|counts| (Depth::Quick, counts)))
     }
 
-    /// An error in exhibit number `at`, located at its `key`.
+    /// An error at `key` of exhibit number `at`.
     pub fn refuse(&self, at: usize, key: &str, message: impl Into<String>) -> ScenarioError {
         refuse(&self.locations, &format!("exhibit.{at}.{key}"), message)
     }

@@ -1,4 +1,4 @@
-//! The points of an exhibit: expands its variations to a list, and reduces the list for `--quick`.
+//! Expands an exhibit's variations to a list of points, and reduces the list for `--quick`.
 
 use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};

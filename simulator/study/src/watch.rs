@@ -1,4 +1,4 @@
-//! Observes series over time and single packets of a run, in addition to the run's record.
+//! Observes time series and single packets of a run, in addition to the run's record.
 
 use crate::expression::Over;
 use crate::facts::is_flow;
@@ -86,8 +86,8 @@ impl Samples {
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
-        // A rate is the mean over the interval that ends with its sample, so the sample at `from`
-        // describes earlier time and is excluded.
+        // A rate is the mean over the interval that ends with its sample. The sample at `from`
+        // covers the time before `from`, so it is excluded.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()

@@ -117,8 +117,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
-    // The study gives 0.5, and the paper prints 0.8: (0.8 - 0.5) / 0.8 = 0.375. A rate of
-    // 1.6 Mbit/s would give 0.8.
+    // The share is 0.5 in the study and 0.8 in the paper, so the distance is (0.8 - 0.5) / 0.8 =
+    // 0.375. A CBR rate of 1.6 Mbit/s would give 0.8.
     let distance = summary.distance.expect("numbers are printed");
     assert_eq!(distance.numbers, 2);
     assert!((distance.chosen - 0.375).abs() < 0.02, "{distance:?}");

@@ -169,8 +169,8 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // The fair share of the two TCP flows together is 2/3 of the link. Under tail drop, the CBR
-    // flow leaves them nearly nothing, because it is faster than the link.
+    // The fair share of both TCP flows together is 2/3 of the link. Under tail drop, the CBR flow
+    // leaves nearly nothing, because its rate exceeds the link's.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
     // `sampled` is a mean of samples, in packets. `mean` is a mean over time, in bytes.

@@ -41,8 +41,8 @@ impl fmt::Display for Explained {
 }
 
 impl Plan {
-    /// The run of row number `row`, counted from 0 over all cells and seeds; `None` after the last
-    /// row.
+    /// The run of row number `row`; `None` after the last row. Rows are numbered from 0, by cell
+    /// and then by seed.
     pub fn run_of_row(&self, row: usize) -> Option<Run> {
         let run = Run { cell: row / self.seeds.len(), seed: row % self.seeds.len() };
         (run.cell < self.cells.len()).then_some(run)

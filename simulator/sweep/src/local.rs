@@ -44,7 +44,7 @@ impl Share {
 pub struct Cost {
     /// The number of runs of the plan; with a precision, the maximum.
     pub runs: usize,
-    /// Runs currently missing in the store; with a precision, only those needed for the next
+    /// The number of runs missing in the store; with a precision, only runs needed for the next
     /// examination of intervals.
     pub missing: usize,
     /// Runs made for this estimate. They are stored.
@@ -172,8 +172,8 @@ impl Plan {
         error.map_or(Ok(ran), Err)
     }
 
-    /// Counts the missing runs, and estimates their cost. For the estimate, makes a hundredth of
-    /// them, for at most ten seconds, and stores the results.
+    /// Counts the missing runs, and estimates their cost. The estimate makes a hundredth of these
+    /// runs, for at most ten seconds, and stores the results.
     ///
     /// # Errors
     /// As [`run`](Self::run).

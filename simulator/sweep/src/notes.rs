@@ -11,8 +11,8 @@ pub(crate) struct Notes {
     cells: usize,
     /// For each note: the first cell with the note, and the number of such cells.
     notes: BTreeMap<String, (usize, usize)>,
-    /// For `profile` and `ecn` of each group of TCP flows: the values in the cells, as entered or
-    /// by default.
+    /// The values of `profile` and `ecn` in the cells, as entered or by default, for each group of
+    /// TCP flows.
     constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
 }
 

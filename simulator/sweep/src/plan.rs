@@ -74,8 +74,8 @@ pub struct Plan {
     pub title: String,
     /// The varied keys, except the discipline.
     pub axes: Vec<Axis>,
-    /// Every combination. The last axis varies faster than the others, and the discipline faster
-    /// still.
+    /// Every combination of axis values and discipline. From cell to cell, the discipline varies
+    /// fastest, then the last axis.
     pub cells: Vec<Cell>,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
@@ -204,8 +204,8 @@ impl Plan {
         set(&self.axes, &cell.at)
     }
 
-    /// The runs that `store` lacks. With a precision, only those needed for the next examination of
-    /// intervals, and none once all cells have enough seeds.
+    /// The runs that `store` lacks. With a precision, only the runs needed for the next examination
+    /// of intervals; none if all cells have enough seeds.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -505,7 +505,7 @@ impl Maker<'_> {
 
     fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
-        // The available measures may depend on any axis, but not on a pair of axes.
+        // No measure requires a combination of axes, so it suffices to vary one axis at a time.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
         let mut seen: BTreeSet<&[usize]> = BTreeSet::new();
         for cell in cells.iter().filter(on_one_axis).filter(|cell| seen.insert(&cell.at)) {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 struct Field {
     path: Vec<String>,
-    /// The field's sort key: for each step of the path an index, or a key in a map.
+    /// The field's sort key. Each step of the path is an index or a map's key.
     place: Vec<Step>,
     kind: Kind,
     about: String,
@@ -89,8 +89,8 @@ fn empty(field: Field) -> (Field, Cells) {
     (field, none)
 }
 
-/// A table of the columns `cells`, which are the fields of `R` in declaration order. Suits long
-/// tables, because it needs no JSON value per cell.
+/// A table of the columns `cells`, one for each field of `R` in declaration order. No JSON value is
+/// made per cell, which suits long tables.
 pub fn of_cells<R: JsonSchema>(cells: Vec<Cells>) -> Table {
     let fields = fields(&schema::<R>(), &[]).into_iter();
     Table::new(fields.zip(cells).map(|(field, cells)| field.column(cells)).collect())
@@ -137,8 +137,8 @@ fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     }
 }
 
-/// The names of `properties`: first those that are always present, in declaration order (as in the
-/// schema), then the optional ones.
+/// The names of `properties`: first the required properties in declaration order, as in the schema,
+/// then the optional properties.
 fn in_order<'a>(schema: &'a Value, properties: &'a Map<String, Value>) -> Vec<&'a str> {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
@@ -154,7 +154,7 @@ fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
     way.place.pop();
 }
 
-/// The schema of a present value: `schema` without its alternative null.
+/// `schema` without the alternative null.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));

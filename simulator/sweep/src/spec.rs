@@ -19,7 +19,7 @@ const MAX_POINTS: u32 = 10_000;
 pub struct SweepSpec {
     /// The version of this format: 1.
     pub format: u32,
-    /// The scenario file, as a path from the plan's folder. Required in a file.
+    /// The scenario file, as a path from the plan's folder. Required in a plan file.
     pub scenario: Option<String>,
     /// Changes to the scenario in every cell, as with `--set PATH=VALUE`.
     #[serde(default)]

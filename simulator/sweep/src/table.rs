@@ -147,7 +147,7 @@ impl Plan {
         Ok(Table::new(columns))
     }
 
-    /// A column for each axis, and one for the discipline. Their rows are those of `cells`.
+    /// A column for each axis, and one for the discipline, with a row for each of `cells`.
     pub fn axis_values(&self, cells: impl Iterator<Item = usize> + Clone) -> Vec<Column> {
         let of_axis = |(at, axis): (usize, &crate::plan::Axis)| {
             let values = cells.clone().map(|cell| &axis.values[self.cells[cell].at[at]].1);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value of an axis, as in columns.
+/// An axis value, as stored in columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {

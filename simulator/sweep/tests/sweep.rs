@@ -182,7 +182,7 @@ fn no_run_is_made_twice_and_stored_runs_are_found_by_their_inputs() {
     let folder = tempfile::tempdir().unwrap();
     run(&plan(PLAN), folder.path(), 2, Share::ALL);
     assert_eq!(run(&plan(PLAN), folder.path(), 2, Share::ALL), 0);
-    // Neither change affects a run: an explicit default, and a parameter of a discipline that is
+    // No run depends on these changes: an explicit default, and a parameter of a discipline that is
     // not run.
     let same = PLAN.replace(
         "format = 1",
@@ -377,7 +377,7 @@ fn a_foreign_store_is_refused_and_stays() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    // A file with this ending remains if a run is killed while it writes.
+    // Such a file remains if a process is killed while it writes a part.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
     let file = folder.path().join("file");

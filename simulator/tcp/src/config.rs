@@ -1,4 +1,4 @@
-//! The constants of a TCP, and named profiles of them.
+//! The constants of a TCP, and named sets of constants.
 
 use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParameters};
 use fairwire_core::{Duration, Ecn};
@@ -21,8 +21,8 @@ pub struct Config {
     pub handshake: bool,
     /// Clock granularity of round-trip measurements; zero for exact measurements.
     pub tick: Duration,
-    /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), it
-    /// bounds the term that is added to the round-trip time.
+    /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), the
+    /// minimum of the term added to the round-trip time.
     pub min_rto: Duration,
     /// Does `min_rto` bound the round-trip time's variation, as in Linux, instead of the timeout?
     pub floors_variation: bool,
@@ -38,8 +38,7 @@ pub struct Config {
     pub control: ControlConfig,
     /// The receiver's delay of acknowledgements. With `None`, each segment is acknowledged at once.
     pub delayed_ack: Option<DelayedAck>,
-    /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), instead of by
-    /// acknowledgements?
+    /// Does Reno's window grow per acknowledged segment (RFC 3465), instead of per acknowledgement?
     pub counts_segments: bool,
     /// Do Reno, CUBIC, DCTCP, BIC, Vegas and Westwood count a reduced window in full segments, as
     /// in Linux? The RFCs count bytes.
@@ -47,8 +46,8 @@ pub struct Config {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? This requires
     /// selective acknowledgements, and applies to neither version of BBR.
     pub spreads_cuts: bool,
-    /// Is the gap after a late paced segment shortened by the segment's delay, but at most by half,
-    /// as in Linux?
+    /// After a late paced segment, is the next gap shortened by that segment's delay, but at most
+    /// by half, as in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
@@ -108,8 +107,8 @@ pub enum Processing {
     UpTo(Duration),
 }
 
-/// When a receiver sends acknowledgements that may wait (RFC 5681, section 4.2). Out-of-order
-/// segments, and segments that fill a hole or open a connection, are still acknowledged at once.
+/// When a receiver sends delayed acknowledgements (RFC 5681, section 4.2). Out-of-order segments,
+/// and segments that fill a hole or open a connection, are still acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
     /// The number of unacknowledged segments at which the receiver must acknowledge. It is at least
@@ -172,7 +171,7 @@ pub struct Quirks {
     pub lost_syn_counts: bool,
 }
 
-/// The constants of a TCP, as the simulators or hosts of a period have them.
+/// A set of TCP constants, as in the simulators or hosts of a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// ns-1 in 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data

@@ -14,7 +14,7 @@
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
-    /// The first segment not yet sent when the cut began; the cut ends when everything below is
+    /// The first segment not yet sent when the cut began. The cut ends when everything below it is
     /// acknowledged.
     until: u64,
     room: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Cut {
 pub(crate) struct Delivery {
     /// The number of segments newly reported as delivered (DeliveredData).
     pub newly: u32,
-    /// Does the acknowledgement advance, without a sign of a further loss?
+    /// Does the acknowledgement cover new data, without a sign of a further loss?
     pub is_safe: bool,
     /// Segments in flight after the acknowledgement.
     pub in_flight: u64,
@@ -73,12 +73,12 @@ impl Cut {
         self.delivered = self.delivered.saturating_add(delivery.newly);
         let target = u64::from(self.target);
         let more = if delivery.in_flight > target {
-            // Proportional: for `before` segments delivered, `target` are sent.
+            // Proportional: `target` segments are sent for `before` segments delivered.
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
-            // Losses exceed the cut: each delivered segment is replaced, and a safe acknowledgement
-            // adds one, until `target` are in flight.
+            // Up to `target` in flight, each delivered segment is replaced, and a safe
+            // acknowledgement adds one.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
             u64::from(bound).min(target - delivery.in_flight)
@@ -148,7 +148,8 @@ mod tests {
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
-                // The first segment does not wait, so it may exceed the target by one.
+                // The first segment is sent at once, so one segment more than the target may be in
+                // flight.
                 let most = u64::from(target) + u64::from(sent == out);
                 assert!(in_flight <= most, "{before} {target}: {in_flight}");
                 assert!(

@@ -89,8 +89,8 @@ impl Journal {
         self.least_rtt
     }
 
-    /// The segment that was sent last among those delivered since the previous call, and whether it
-    /// was sent twice. Retransmitted segments whose original arrived are excluded.
+    /// Of the segments delivered since the previous call, the one sent last, and whether it was
+    /// sent twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
@@ -131,8 +131,8 @@ impl Journal {
         }
     }
 
-    /// Records that the application has nothing more to send, with `in_flight` segments in flight.
-    /// Until these have arrived, rates are limited by the application.
+    /// Records that the application has nothing more to send. Rates are limited by the application
+    /// until the `in_flight` segments have arrived.
     pub(crate) fn limited(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered.wrapping_add(in_flight));
     }
@@ -207,8 +207,8 @@ impl Journal {
     }
 
     /// The delivery rate since the segment of `record` was sent. `None` if the interval is shorter
-    /// than the minimum round-trip time. Then acknowledgements were compressed, or the segment was
-    /// sent twice.
+    /// than the minimum round-trip time. Such an interval means that acknowledgements were
+    /// compressed, or that the segment was sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);

@@ -12,12 +12,12 @@
 
 use fairwire_core::{Duration, Time};
 
-/// The number of arrivals above a missing segment that show its loss, while no reordering was
-/// observed (RFC 8985, section 6.2, step 4: DupThresh).
+/// Until reordering is observed, a missing segment is lost once this number of segments above it
+/// have arrived (RFC 8985, section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
-/// The number of recoveries without DSACK after which the reordering window is narrow again
-/// (section 6.2, step 4).
+/// After this number of recoveries without DSACK, the reordering window is narrow again (section
+/// 6.2, step 4).
 const PERSISTENCE: u32 = 16;
 
 /// The arrived segment that was sent last, and its sending time.
@@ -41,14 +41,15 @@ pub(crate) struct Rack {
     quarters: u32,
     /// RACK.reo_wnd_persist.
     persist: u32,
-    /// RACK.dsack_round: further DSACK reports are ignored until this segment is acknowledged.
+    /// RACK.dsack_round: until this segment is acknowledged, further DSACK reports do not widen the
+    /// reordering window.
     dsack_round: u64,
     /// `repeats` counts retransmissions, and `duplicates` counts segments reported as having
     /// arrived twice. If `duplicates` is larger, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
-    /// True if the next retransmission begins an [epoch](crate::Segment::epoch): it is the first
-    /// after a reduction, or a retransmitted probe.
+    /// True if the next retransmission begins an [epoch](crate::Segment::epoch), as the first after
+    /// a reduction or as a probe.
     pub(crate) begins_epoch: bool,
     pub(crate) undo: Option<Undo>,
     pub(crate) probe: Option<Probe>,
@@ -65,7 +66,7 @@ pub(crate) struct Variation {
     peak_ns_x4: u64,
     /// The variation that the timeout uses, times 4.
     pub(crate) held_ns_x4: u64,
-    /// The sequence number beyond which an acknowledgement ends the round trip.
+    /// An acknowledgement beyond this sequence number ends the round trip.
     pub(crate) round_end: u64,
 }
 
@@ -95,7 +96,7 @@ impl Variation {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undo {
-    /// The first segment not acknowledged at the reduction.
+    /// The first segment that was unacknowledged at the reduction.
     pub(crate) from: u64,
     /// The number of retransmissions not yet reported as unnecessary by DSACK; `None` before the
     /// first retransmission.
@@ -135,8 +136,8 @@ impl Default for Rack {
 
 impl Rack {
     /// Handles newly arrived segments, of which `latest` was sent last (section 6.2, step 2).
-    /// `least` is the shortest round trip so far. A retransmission that seems faster is ignored:
-    /// its original arrived late.
+    /// `least` is the shortest round trip so far. A faster retransmission is ignored, because its
+    /// original arrived late.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {
@@ -197,9 +198,9 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). `is_found`
-    /// means that a repair is in progress, or that [`DUPLICATES`] segments have arrived out of
-    /// order.
+    /// RACK_update_reo_wnd (step 4): how much longer than a round trip to wait for a segment.
+    /// `is_found` means that a repair is in progress, or that [`DUPLICATES`] segments have arrived
+    /// out of order.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {
         if !self.has_reordering && is_found {
             return Duration::ZERO;

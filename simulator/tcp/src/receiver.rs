@@ -33,8 +33,9 @@ pub struct Receiver {
     delay: Duration,
 }
 
-/// Determines the acknowledgements that are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick
-/// acks"): some at the beginning, after a pause, and when the sender's window may be small.
+/// Decides which acknowledgements are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick
+/// acks"). Some leave at once at the beginning, after a pause, and when the sender's window may be
+/// small.
 #[derive(Clone, Copy, Debug)]
 struct Quick {
     left: u8, // acknowledgements still to leave at once
@@ -87,8 +88,8 @@ enum Kept {
     InMany,
 }
 
-/// The segments beyond the next one expected, if few. They are stored within the receiver: separate
-/// memory would cost two cache lines, one of them only for the pointer.
+/// The segments beyond the next one expected, if they are few. They are stored within the receiver,
+/// because separate memory would cost two cache lines, one of them only for the pointer.
 #[derive(Clone, Copy, Debug)]
 struct Few {
     len: u8,
@@ -136,7 +137,8 @@ impl Run {
     }
 }
 
-/// A segment from each of the runs with the latest arrivals, the latest first; 0 for none.
+/// One segment from each of the runs with the latest arrivals. The run with the latest arrival
+/// comes first; 0 means no run.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
@@ -422,7 +424,7 @@ impl Few {
     }
 
     /// Handles the arrival of the next `filled` segments expected. If a run begins directly after
-    /// them, it is now in order: removes it and returns its length.
+    /// them, this run is now in order and is removed. Returns its length, or 0 without such a run.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,

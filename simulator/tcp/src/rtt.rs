@@ -19,8 +19,8 @@ pub struct RttEstimator {
 /// The maximum back-off factor of the timeout: its double fits in a `u32`.
 const MAX_BACKOFF: u32 = 1 << 30;
 
-/// The back-off factor above which an estimate may be considered wrong (RFC 6298, section 5);
-/// ns-2's number.
+/// Above this back-off factor, an estimate may be considered wrong (RFC 6298, section 5); ns-2's
+/// number.
 const TRUSTED_BACKOFF: u32 = 8;
 
 impl Default for RttEstimator {
@@ -51,7 +51,7 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Sets the variation for the timeout until the next measurement.
+    /// Sets the variation that the timeout uses until the next measurement.
     pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
         self.variation_ns_x4 = variation_ns_x4;
     }
@@ -71,9 +71,9 @@ impl RttEstimator {
         self.backoff = 1;
     }
 
-    /// The timeout: the sum of smoothed time and four variations, multiplied by the back-off, at
-    /// most the maximum. The minimum applies to this sum or, with `floors_variation`, to the four
-    /// variations.
+    /// The timeout: the sum of the smoothed time and four variations, multiplied by the back-off,
+    /// but at most `max_rto`. The minimum, `min_rto`, applies to this sum or, with
+    /// `floors_variation`, to the four variations.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn later_measurements_move_it_by_an_eighth_and_a_quarter() {
-        // RFC 6298, 2.3, with R' = 140: RTTVAR = 3/4 50 + 1/4 40 = 47.5, SRTT = 7/8 100 + 1/8 140 =
-        // 105.
+        // RFC 6298, 2.3, with R' = 140 ms. RTTVAR = 3/4 x 50 + 1/4 x (140 - 100) = 47.5 ms. SRTT =
+        // 7/8 x 100 + 1/8 x 140 = 105 ms.
         let mut rtt = estimator(0, 0);
         rtt.measured(Duration::from_ms(100));
         rtt.measured(Duration::from_ms(140));
@@ -191,8 +191,10 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // The variation is 6 - 1 + (15 - 4) = 16 ticks, where 1 is 6/4 rounded down. The timeout is
-        // 5 + 16 = 21 ticks, where 5 is 4 + 11/8 rounded down. A trace of ns-2 shows this timeout.
+        // In ticks, the smoothed time is 4, four variations are 6, and the measurement is 15. Four
+        // variations become 6 - 1 + (15 - 4) = 16, with 6/4 rounded down to 1. The smoothed time
+        // becomes 4 + 11/8, rounded down to 5. The timeout is 5 + 16 = 21 ticks, as in a trace of
+        // ns-2.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
@@ -205,8 +207,8 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // The measurement of 500 ms counts as the first (RFC 6298, 2.2) if that of 100 ms is
-        // forgotten. Otherwise it moves the estimate (2.3).
+        // If 100 ms is forgotten, 500 ms counts as the first measurement (RFC 6298, 2.2).
+        // Otherwise, 500 ms moves the estimate (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

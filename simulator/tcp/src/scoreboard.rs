@@ -43,16 +43,17 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// A segment is lost once three segments above it have arrived. A retransmission is lost once a
-    /// segment has arrived that was first sent later.
+    /// segment that was first sent later has arrived.
     #[default]
     Count,
-    /// A segment is lost once three segments above it have arrived. A retransmission is never lost.
+    /// A segment is lost once three segments above it have arrived. A retransmission never counts
+    /// as lost.
     CountOnce,
     /// The time since a segment was sent decides whether it is lost (RFC 8985).
     Time,
 }
 
-/// A retransmission: when it was sent, and the first segment not yet sent then.
+/// A retransmission: its sending time, and the first segment not yet sent at that time.
 #[derive(Clone, Copy, Debug)]
 struct Repeat {
     seq: u64,
@@ -126,8 +127,8 @@ impl Scoreboard {
     }
 
     /// Handles the SACK blocks of an acknowledgement of everything below the base. `highest` is the
-    /// first segment not yet sent. Calls `each` for every segment not reported before, and returns
-    /// the number of such segments.
+    /// first segment not yet sent. Calls `each` for every newly reported segment, and returns their
+    /// number.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -165,7 +166,7 @@ impl Scoreboard {
         self.losses
     }
 
-    /// The segment after the highest that has arrived out of order; 0 for none.
+    /// One beyond the highest segment that has arrived out of order; 0 for none.
     pub(crate) fn sacked_below(&self) -> u64 {
         self.sacked_below
     }
@@ -190,9 +191,9 @@ impl Scoreboard {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss, for the missing segments sent before `rack.latest`. Marks as lost those
-    /// sent at least a round trip and `window` ago. If others remain, returns the time by which
-    /// they would be lost.
+    /// RACK_detect_loss, for the missing segments sent before `rack.latest`. Marks a segment as
+    /// lost if at least a round trip plus `window` has passed since it was sent. If others remain,
+    /// returns the time by which they would be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -376,8 +377,8 @@ impl Scoreboard {
         self.repair_from = self.repair_from.min(seq);
     }
 
-    /// Marks as lost each segment above which three segments have arrived (RFC 6675, section 4,
-    /// IsLost).
+    /// Marks each missing segment as lost if three segments above it have arrived (RFC 6675,
+    /// section 4, IsLost).
     fn find_lost(&mut self) {
         let mut above = 0;
         let mut end = self.sacked_below;

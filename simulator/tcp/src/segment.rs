@@ -39,17 +39,16 @@ impl Segment {
 pub struct Ack {
     /// The next segment expected: everything below it has arrived.
     pub next: u64,
-    /// Does the acknowledgement answer a SYN instead of data? Such an answer is never a duplicate
-    /// acknowledgement of data.
+    /// Does the acknowledgement answer a SYN? Such an answer is never a duplicate acknowledgement.
     pub is_for_syn: bool,
     /// True from the arrival of a mark until the sender reports that it has reduced its window (RFC
     /// 3168, section 6.1.3).
     pub ece: bool,
     /// Marked segments received so far on the connection, wrapping.
     pub marks: u32,
-    /// The [`epoch`](Segment::epoch) of the segment whose timestamp would be echoed (RFC 7323,
-    /// section 4.3): the last segment to arrive in order, or the first segment that a delayed
-    /// acknowledgement covers. Used with [`Recovery::Rack`](crate::Recovery::Rack).
+    /// The [`epoch`](Segment::epoch) of the echoed segment, chosen as in RFC 7323, section 4.3: the
+    /// last segment to arrive in order, or the first segment that a delayed acknowledgement covers.
+    /// Used with [`Recovery::Rack`](crate::Recovery::Rack).
     pub echo: bool,
     /// The segments received beyond `next`, or twice.
     pub sack: Sack,
@@ -107,7 +106,8 @@ impl Sack {
         Sack { blocks: [duplicate, first, second] }
     }
 
-    /// The segment that has arrived twice, in an acknowledgement of everything below `next`.
+    /// The segment that has arrived twice, if any. The acknowledgement covers everything below
+    /// `next`.
     pub fn duplicate(&self, next: u64) -> Option<u64> {
         let [first, ..] = self.blocks;
         let offset = i64::from(first.offset.cast_signed());
@@ -125,7 +125,7 @@ impl Sack {
         self.duplicate(next).map(|seq| [seq, seq + 1]).into_iter().chain(blocks)
     }
 
-    /// The blocks, without a segment that has arrived twice.
+    /// The blocks, without the report of a duplicate.
     pub fn iter(&self) -> impl Iterator<Item = Block> + '_ {
         let skipped = usize::from(self.blocks[0].len == Block::DUPLICATE);
         self.blocks.iter().copied().skip(skipped).take_while(|block| block.len > 0)

@@ -1,4 +1,4 @@
-//! The exported names of the library, and the header.
+//! The library's exported names, its header and its manual page agree.
 
 use super::{folder, has, library};
 use fairwire_testing::skip::skipped_for_want_of_a_peer;

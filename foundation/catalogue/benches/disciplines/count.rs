@@ -6,7 +6,8 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use std::process::Command;
 
-/// The argument with which this program starts itself under Valgrind, to count `Workload::run`.
+/// With this argument, the program starts itself under Valgrind, to count the instructions of
+/// `Workload::run`.
 pub(crate) const CHILD: &str = "--counted";
 /// As [`CHILD`], but for the workload of [`peer`](crate::peer).
 pub(crate) const PEER_CHILD: &str = "--counted-peer";

@@ -1,4 +1,4 @@
-//! Draws nanoseconds per packet over the number of flows, with a panel for each family.
+//! Plots nanoseconds per packet against the number of flows, with a panel for each family.
 
 use crate::report::{Row, find, folder};
 use fairwire_catalogue::{self as catalogue, Family};

@@ -14,7 +14,7 @@ pub(crate) struct Row {
 }
 
 pub(crate) struct Cost {
-    /// Nanoseconds per offered packet: one enqueue and two thirds of a dequeue.
+    /// Nanoseconds per offered packet. Three packets cause three enqueues and two dequeues.
     pub ns: f64,
     /// As `ns`.
     pub instructions: Option<f64>,

@@ -96,7 +96,7 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The classes.
     ///
-    /// At most 65536, of at most 8 levels. A class without children is a leaf.
+    /// At most 65536 classes, in at most 8 levels. A class without children is a leaf.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The leaf for packets whose class is not listed or is not a leaf.

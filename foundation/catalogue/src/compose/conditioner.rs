@@ -82,7 +82,7 @@ pub struct Spec {
     pub marker: Option<MarkerChoice>,
     /// Classes with a separate marker.
     ///
-    /// At most 65536. All other classes share one marker.
+    /// At most 65536 classes. All other classes share one marker.
     #[parameter(unset = "none", unit = "list")]
     pub class: Option<Vec<Class>>,
     /// The inner discipline: its name, or a table with its name and its parameters.

@@ -150,7 +150,7 @@ impl Spec {
 
 static ONE_BAND: [Band; 1] = [Band { of: None, buffer: None, discipline: None }];
 
-/// The band of each value, up to the highest that is listed.
+/// The band of each value, up to the highest listed value.
 fn band_of(by: By, bands: &[Band], default_band: u8) -> Result<Box<[u8]>, BadParameter> {
     let (what, end) = match by {
         By::Class => ("class", MAX_CLASSES),

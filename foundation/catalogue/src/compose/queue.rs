@@ -62,7 +62,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The size of the buffer, unless the dropper has its own.
+    /// The size of the buffer, unless the dropper sets it.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// Whether an early signal drops or marks ECN-capable packets, unless the dropper sets it.

@@ -14,7 +14,7 @@ use fairwire_parameters::{Declared, Entry, Field};
 struct Table {
     discipline: &'static str,
     head: String,
-    /// The form of a parameter's name in messages; `{}` is the parameter.
+    /// How messages refer to a parameter; `{}` is replaced by its name.
     key: String,
     fields: &'static [Field],
 }

@@ -16,7 +16,7 @@ fn shapers(levels: usize) -> String {
 
 #[test]
 fn disciplines_nest_at_most_eight_deep() {
-    // Seven shapers, with the tail-drop in the last, are eight levels.
+    // Seven shapers, and the tail-drop inside the last, are eight levels.
     discipline("shaper", &shapers(7));
     let message = refusal("shaper", &shapers(8));
     assert!(

@@ -37,7 +37,7 @@ impl Limit {
         self.packets
     }
 
-    /// The bound in bytes; [`u64::MAX`] if only packets count.
+    /// The bound in bytes; [`u64::MAX`] if there is none.
     pub const fn max_bytes(&self) -> u64 {
         self.bytes
     }

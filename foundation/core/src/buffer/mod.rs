@@ -65,7 +65,7 @@ fn no_packet() -> Packet {
     Packet::new(0, 0, FlowHash(0), Time::ZERO)
 }
 
-/// A packet's neighbours among those of its flow.
+/// A packet's neighbours in its flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Links {
     older: u32,
@@ -95,13 +95,13 @@ pub struct Buffer {
     len: u32,
     oldest: u32,
     newest: u32,
-    /// The oldest free slot. Slots are reused in the order in which they were freed. So if packets
-    /// arrive and leave in order, they are in order in memory.
+    /// The oldest free slot. Slots are reused in the order in which they were freed. So packets
+    /// that arrive and leave in order lie in order in memory.
     free_slot: u32,
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
-    /// The slots used so far. Reserved memory that is never written costs no time. On most systems,
-    /// it occupies no page either.
+    /// The slots used so far. Reserved memory that is never written costs no time and, on most
+    /// systems, occupies no page.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
@@ -195,7 +195,7 @@ impl Buffer {
         &self.queues
     }
 
-    /// The number of slots: every [`Key`] and [`FlowKey`] index is below this.
+    /// The number of slots. Every [`Key`] and [`FlowKey`] index is below this number.
     pub fn slots(&self) -> usize {
         (self.limit.packets as usize).max(self.slots.len())
     }

@@ -1,4 +1,4 @@
-//! Reads of a buffer by schedulers and droppers.
+//! How schedulers and droppers read a buffer.
 
 use super::{Buffer, Flow, FlowKey, Key, NO_FLOWS, Slot, VACANT, pick, some};
 use crate::discipline::Backlog;
@@ -159,7 +159,7 @@ impl Buffer {
         Backlog { packets: flow.packets, bytes: flow.bytes }
     }
 
-    /// Bytes of memory, allocated at construction or after a release.
+    /// The bytes of memory that the buffer has allocated.
     pub fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
             + self.flows.capacity() * size_of::<Flow>()

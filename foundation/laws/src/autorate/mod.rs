@@ -84,7 +84,7 @@ pub struct Spec {
     #[parameter(unset = "twice `rate`")]
     pub max: Option<Quantity<Rate>>,
     /// The added delay above which the line is full; the rate may grow while the added delay is at
-    /// most half of this.
+    /// most half of `target`.
     #[parameter(default = "20 ms", min = "1 ms", max = "10 s")]
     pub target: Option<Quantity<Duration>>,
     /// The fraction of the line's delivery that a cut leaves.
@@ -102,7 +102,7 @@ pub struct Spec {
     /// this time.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
-    /// The time without use after which the rate returns to its start.
+    /// The time without use after which the rate returns to its initial value.
     #[parameter(default = "30 s", min = "1 s", max = "1 h")]
     pub idle: Option<Quantity<Duration>>,
 }
@@ -121,7 +121,7 @@ pub struct Config {
 }
 
 impl Spec {
-    /// Checks the parameters for a direction that starts at `start`.
+    /// Checks the parameters for a direction whose initial rate is `start`.
     pub fn check(&self, start: Rate) -> Result<Config, BadParameter> {
         let given = self.checked().of(NAME)?;
         let parameter = |name| Parameter { discipline: NAME, name };
@@ -145,7 +145,7 @@ fn rate_of(bps: f64) -> Option<Rate> {
     Rate::from_bps((bps + 0.5) as u64)
 }
 
-/// The interval at which rates change. A peer's round trips within it are merged into one.
+/// The interval at which rates change. Round trips of one peer within one interval are merged.
 pub const STEP: Duration = Duration::from_ms(50);
 /// If cuts have not helped for this long, the delay was not from our queue.
 const FORGET: Duration = Duration::from_secs(5);
@@ -169,7 +169,7 @@ impl Autorate {
     /// Starts the directions at their initial rates; a direction that is `None` does not follow its
     /// line.
     ///
-    /// A peer's base covers both directions, so the shorter `window` counts.
+    /// A peer's shortest round trip covers both directions, so the shorter `window` counts.
     pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);
@@ -190,8 +190,8 @@ impl Autorate {
         self.peers.hear(trip, now, self.full_since.is_some());
     }
 
-    /// Advances to `now`, when each direction has carried `carried` bytes in total. Returns true if
-    /// rates may have changed, which happens at most once in a [`STEP`].
+    /// Advances to `now`, by which time each direction has carried `carried` bytes in total.
+    /// Returns true if rates may have changed, at most once in a [`STEP`].
     pub fn advance(&mut self, carried: [u64; 2], now: Time) -> bool {
         if now < self.due {
             return false;
@@ -232,7 +232,7 @@ impl Autorate {
         self.carried.lately(at) / way.bps
     }
 
-    /// Forgets the bases once cuts have not helped for [`FORGET`].
+    /// Forgets the bases if cuts have not helped for [`FORGET`].
     fn look_at_fullness(&mut self, heard: Heard, now: Time) {
         if !matches!(Fullness::of(heard, self.target), Fullness::Full(_)) {
             if self.full_since.take().is_some() && heard.added <= self.target {

@@ -1,21 +1,22 @@
-//! Each peer's shortest round trip, and the excess of its later ones.
+//! Each peer's shortest round trip, and the excess of later round trips.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
 const PEERS: usize = 64;
-/// A peer that is not heard for this long yields its place to a new one.
+/// A peer that has been silent for this long yields its place to a new peer.
 const SILENT: Duration = Duration::from_secs(5);
 /// A silent peer is awaited for this long, or for two of its round trips if these take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
-/// The factor by which the count of a peer's bytes decays per step: a mean over one second.
+/// Each step multiplies the count of a peer's bytes by this factor. So the count covers about one
+/// second.
 const FADES: f64 = 0.95;
 /// Peers are counted in order of delay until they carry this fraction of the traffic. The last
-/// counted delay is the added delay, so a host with less traffic cannot forge a small one.
+/// counted delay is the added delay, so a host with less traffic cannot forge a small added delay.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// The departure of an answered segment; `quarter` picks its peer.
+    /// The departure of an answered segment. `quarter` picks the segment's peer.
     pub left: Time,
     /// The duration of that segment's round trip.
     pub trip: Duration,

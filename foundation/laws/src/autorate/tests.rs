@@ -133,8 +133,8 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             // A cut lowers the rate to at most 0.95 of the delivered rate, and the rate grows back
             // within two seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The bound is the target, 20 ms, plus the growth of the queue: 0.1 of 130 ms, the time
-            // of a round trip and a step.
+            // The bound is the target, 20 ms, plus the growth of the queue during a round trip and
+            // a step: 0.1 of 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -197,9 +197,8 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
     // a step of 50 ms later.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // The cut leaves 0.95 of 2 Mbit/s. To drain the queue, the cut may leave only half of that.
-    // Answers from before the line was full increase the measured delivery. So the upper bound is
-    // 2 Mbit/s.
+    // The cut leaves 0.95 of 2 Mbit/s, or as little as half of that to drain the queue. Answers
+    // from before the line was full increase the measured delivery, so the upper bound is 2 Mbit/s.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     line.goes_on(4_000, 1.0);
     let (used, worst) = line.use_of(10_000);
@@ -217,8 +216,8 @@ fn a_recovered_line_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // The growth of 0.05 doubles each second, so the rate takes 4.5 s from 2 to 10 Mbit/s. The
-    // bounds allow 1 s less and 2 s more, for an earlier cut or a late step.
+    // The growth of 0.05 per second doubles each second, so the rate takes 4.5 s from 2 to 10
+    // Mbit/s. The bounds allow 1 s less and 2 s more, for an earlier cut or a late step.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 
@@ -237,7 +236,7 @@ fn an_unused_line_keeps_its_initial_rate() {
 fn without_answers_rates_neither_grow_nor_fall() {
     let mut autorate = Autorate::new([Some((config(), CountingPoint::Before)), None]);
     for step in 0..2_000u64 {
-        // Each step carries 50 ms of 10 Mbit/s.
+        // Each step of 50 ms carries 10 Mbit/s.
         autorate.advance([step * 62_500, 0], Time::ZERO + STEP * step);
         assert_eq!(autorate.rate(0), Rate::from_bps(10_000_000));
     }
@@ -252,7 +251,7 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // Growth by 1 per second from 1 to 10 Mbit/s takes ln 10 = 2.3 s. Earlier observations delay it
+    // Growth from 1 to 10 Mbit/s takes ln 10 = 2.3 s at 1 per second. Earlier observations delay it
     // by half a second.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());

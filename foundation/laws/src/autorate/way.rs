@@ -7,13 +7,13 @@ use fairwire_core::{Duration, Time};
 /// The point at which bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountingPoint {
-    /// In front of the line, as for an upload: bytes that enter it.
+    /// Before the line, as for an upload: bytes that enter the line.
     Before,
-    /// Behind the line, as for a download: bytes that leave it.
+    /// Behind the line, as for a download: bytes that leave the line.
     Behind,
 }
 
-/// The total bytes that each direction had carried at recent times.
+/// For each recent step, the total bytes that each direction had carried.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
     counts: [Count; COUNTS],
@@ -29,7 +29,7 @@ struct Count {
 
 /// The number of steps remembered: 3.2 s.
 const COUNTS: usize = 64;
-/// The number of steps that count as recent traffic: 200 ms.
+/// The number of steps over which recent traffic is measured: 200 ms.
 const LATELY: usize = 4;
 
 impl Carried {
@@ -82,8 +82,8 @@ const ANSWERS: usize = 4;
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery.
 const LEAST: f64 = 0.5;
-/// A direction is in use if it carries at least this fraction of its rate. From [`LOADED`] on, its
-/// rate may grow.
+/// A direction is in use if it carries at least this fraction of its rate. From the fraction
+/// [`LOADED`] on, the rate may grow.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
 /// A direction that carries less than this fraction of its rate does not fill its line. The
@@ -128,7 +128,7 @@ pub(super) struct Way {
     growth: f64,
     /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
-    /// The earliest time of the next cut: the last cut has no effect before.
+    /// The earliest time of the next cut, when the last cut has taken effect.
     hold_until: Time,
     used_at: Time,
     stepped_at: Time,
@@ -160,14 +160,14 @@ impl Way {
         self.good_before = self.good;
     }
 
-    /// Restores the saved delivery, since the line was not full.
+    /// Restores the saved delivery, since the line proved not to be full.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
         self.answers = [None; ANSWERS]; // their added delays are relative to another base
     }
 
     /// Adapts the rate at `now`. `line` is `None` without recent round trips. `is_most` is false if
-    /// another direction is much more loaded.
+    /// the other direction is much more loaded.
     pub(super) fn step(
         &mut self,
         carried: &Carried,
@@ -176,7 +176,7 @@ impl Way {
         is_most: bool,
         now: Time,
     ) {
-        // A late call, after a pause, counts as at most two steps.
+        // A call after a long pause counts as at most two steps.
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;

@@ -76,7 +76,7 @@ impl<D: Discipline> Control for Autorated<D> {
         visit(&mut self.shaper);
     }
 
-    /// Fails if the parameters of `autorate` differ, since the rate would have to restart.
+    /// Returns false if the parameters of `autorate` differ, since the rate would have to restart.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         let takes = self.config == fresh.config && self.shaper.retune(&fresh.shaper, now);

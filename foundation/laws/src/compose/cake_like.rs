@@ -102,9 +102,9 @@ pub struct Spec {
     /// The parameters of COBALT, which controls each queue.
     #[parameter(flatten)]
     pub cobalt: cobalt::Control,
-    /// The backlog that is allowed whatever the target.
+    /// The wait that COBALT permits even if the target is shorter.
     ///
-    /// See `Allowance`. CAKE has `round` with its option `ingress`, and `packets` without it.
+    /// See `Allowance`. CAKE uses `round` with its option `ingress`, and `packets` without it.
     #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
     /// The number of queues, a multiple of 8: they form sets of eight.
@@ -112,12 +112,12 @@ pub struct Spec {
     pub queues: Option<u32>,
     /// Bytes of credit per round.
     ///
-    /// As in CAKE, this is the credit of a flow that is the only bulky one of its host.
+    /// As in CAKE, a flow gets this credit if it is the only bulky flow of its host.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
-    /// The duration of a round with few backlogged flows: their quanta grow to fill it.
+    /// While few flows are backlogged, their quanta grow until a round lasts this long.
     ///
-    /// See `fq-codel`. CAKE has none.
+    /// See `fq-codel`. CAKE has no such parameter.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// The field that identifies a packet's host.
@@ -125,12 +125,12 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// Whether an acknowledgement makes earlier ones needless.
+    /// The waiting acknowledgements to drop when a newer one arrives.
     ///
     /// See `Filter`.
     #[parameter(default = Filter::Off, source = "CAKE.")]
     pub ack_filter: Option<Filter>,
-    /// Whether dropped packets are paid for like sent ones.
+    /// Whether dropped packets use up the rate, as sent packets do.
     ///
     /// This suits a shaper behind the slow line.
     #[parameter(default = false, source = "CAKE's option `ingress`.")]
@@ -157,26 +157,26 @@ impl Part for Spec {
     }
 }
 
-/// The backlog that a queue may have even if the target is smaller.
+/// The wait that COBALT permits even if the target is shorter.
 #[word(gated)]
 pub enum Allowance {
-    /// The time to send two packets of each backlogged queue, and at least four in all. A flow with
-    /// one turn per round needs such a queue to keep its share.
+    /// The time to send two packets of each backlogged queue, or four packets if that is longer. A
+    /// flow with one turn per round needs a queue this long to keep its share.
     #[default]
     Round,
     /// The time to send four packets.
     Packets,
 }
 
-/// The waiting acknowledgements that are dropped for a newer one that acknowledges more.
+/// The waiting acknowledgements to drop as needless when one arrives that acknowledges more.
 #[word(gated)]
 pub enum Filter {
     /// None.
     #[default]
     Off,
-    /// The first needless acknowledgement, if two or more are waiting.
+    /// The first needless acknowledgement, if at least two needless ones are waiting.
     On,
-    /// Also a single needless acknowledgement, if the newer one comes immediately after it.
+    /// Also a single needless acknowledgement, if the newer one follows it immediately.
     Aggressive,
 }
 

@@ -23,8 +23,8 @@ pub struct Conditioner {
 }
 
 impl Conditioner {
-    /// Puts `inner` behind `markers`, each given with its name in gauges. `of_class` has the index
-    /// of each class's marker; classes beyond its end share the first marker.
+    /// Puts `inner` behind `markers`, each with its name in gauges. `of_class` gives the index of
+    /// each class's marker. Classes beyond the end of `of_class` share the first marker.
     ///
     /// # Panics
     /// When `of_class` names a marker that does not exist.
@@ -39,8 +39,8 @@ impl Conditioner {
         Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
     }
 
-    /// The index of the marker of `class`; `None` for the shared marker, since a report on one
-    /// class says nothing about others.
+    /// The index of the marker of `class`; `None` for the shared marker, which a report on one
+    /// class must not change for all.
     fn own_marker(&self, class: u32) -> Option<usize> {
         self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }

@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 
-/// The longest device queue, in packets; rings of interfaces have at most 8192.
+/// The maximum length of a device queue, in packets; rings of network interfaces have at most 8192.
 pub const MAX_PACKETS: u32 = 65_536;
 
 /// A discipline in front of a device. See the [module](self).

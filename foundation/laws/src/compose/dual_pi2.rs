@@ -244,8 +244,8 @@ impl Spec {
     }
 }
 
-/// The maximum number of missed updates that one call makes up for. With the defaults they span
-/// 15 s, more than twice the time in which p' falls from 1 to 0.
+/// The maximum number of missed updates that one call makes up for. With the defaults they span 15
+/// s, in which p' could fall from 1 to 0 twice.
 const MAX_UPDATES: u64 = 1024;
 
 /// Two coupled queues. See the [module](self).
@@ -266,12 +266,13 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct SubQueue {
     buffer: Buffer,
-    /// The numbers of the waiting packets to which the step does not apply: on arrival, they found
-    /// too few others. At most `min_qlen_step` numbers.
+    /// The numbers of the waiting packets to which the step does not apply, because they found too
+    /// few others on arrival. At most `min_qlen_step` numbers.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
-    /// The sum of the signal probabilities of all packets so far, minus the signals given.
+    /// The sum of the signal probabilities of all packets so far, minus the number of signals
+    /// given.
     owed: f64,
     /// As `owed`, for drops under overload.
     drops_owed: f64,
@@ -313,7 +314,7 @@ impl SubQueue {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
 
-    /// Removes and returns the packet that leaves next, and whether the step applies to it.
+    /// Removes the packet that leaves next. Returns the packet, and whether the step applies to it.
     fn pop(&mut self) -> Option<(Packet, bool)> {
         let key = self.buffer.oldest()?;
         let number = self.came - u64::from(self.buffer.len());
@@ -370,8 +371,8 @@ impl DualPi2 {
         self.config.coupling * self.base >= 1.0
     }
 
-    /// Makes the updates due by `now`. Callers change a queue only afterwards, so the queues are as
-    /// they were when the updates fell due.
+    /// Makes the updates due by `now`. Callers change a queue only afterwards, so each update sees
+    /// the queues as they were when it fell due.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.next_update {
@@ -398,9 +399,8 @@ impl DualPi2 {
         self.next_update += self.config.update * due;
     }
 
-    /// The longer of the two queues' delays, which p' follows. Marks keep the L4S queue short,
-    /// unless its senders are unresponsive. If p' then ignored this queue, its packets would never
-    /// be dropped.
+    /// The longer of the two queues' delays. p' follows it so that packets of unresponsive L4S
+    /// senders are dropped: marks alone do not keep these senders' queue short.
     fn longer_delay(&self, now: Time) -> Duration {
         self.classic.delay(now).max(self.scalable.delay(now))
     }

@@ -91,7 +91,7 @@ pub struct Spec {
     pub rules: Option<Rules>,
     /// The number of queues.
     ///
-    /// Flows in the same queue share it.
+    /// Flows that collide share a queue.
     #[parameter(
         is = role::QUEUES,
         unset = "1024, or 8192 with `hosts`",
@@ -111,10 +111,10 @@ pub struct Spec {
         source = "RFC 8290, section 5.2.4."
     )]
     pub quantum: Option<Quantity<Size>>,
-    /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
+    /// While few flows are backlogged, their quanta grow until a round lasts this long.
     ///
     /// Each quantum grows to at most 64 KiB. A gateway joins the resulting train of packets into
-    /// one.
+    /// one packet.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.
@@ -124,7 +124,7 @@ pub struct Spec {
     /// fattest host makes room, a packet at a time.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// The source of a packet's host, if `hosts` is true.
+    /// The field that identifies a packet's host, if `hosts` is true.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
@@ -180,7 +180,7 @@ pub struct Config {
     pub batch: u32,
     /// The quantum as a function of the number of backlogged flows, if `round` is given.
     pub filling: Option<Quantum>,
-    /// The terms of hosts and flows, if hosts share.
+    /// The terms of hosts and flows, if hosts share equally first.
     pub hosts: HostTerms,
 }
 

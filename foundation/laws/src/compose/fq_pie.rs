@@ -77,7 +77,7 @@ pub struct Spec {
     pub pie: pie::Control,
     /// The number of queues into which flows are hashed.
     ///
-    /// Flows in the same queue share it.
+    /// Flows that collide share a queue.
     #[parameter(is = role::QUEUES, default = 1024, min = 1, max = 65_536, unit = "queues", source = "Linux.")]
     pub queues: Option<u32>,
     /// Bytes of credit per round.

@@ -20,7 +20,7 @@ const CATCH_UP: Duration = Duration::from_ms(10);
 
 pub(crate) struct Ingress<D> {
     shaper: Shaper<D>,
-    /// A transmitter that is free when all sent packets are paid at two thirds of the rate.
+    /// A transmitter at two thirds of the rate. Dropped packets do not occupy it.
     least: Transmitter,
 }
 

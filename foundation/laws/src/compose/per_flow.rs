@@ -1,6 +1,6 @@
 //! One law for each of many queues, in a buffer with a fixed number of queues.
 //!
-//! Another dropper makes room. If it drops a packet, the law of that packet's queue learns of it
+//! Another dropper makes room, and the law of the queue that loses the packet is notified
 //! ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
@@ -11,7 +11,7 @@ use fairwire_core::{
     Verdict, Victim, Weight,
 };
 
-/// A law for each queue, and `R` to make room. See the [module](self).
+/// A law for each queue, and a dropper `R` that makes room. See the [module](self).
 #[derive(Debug)]
 pub struct PerFlow<L: Law, R> {
     laws: Box<[L]>,
@@ -170,7 +170,7 @@ mod tests {
         let mut queue =
             Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
-        // Flow 7 finds no queue empty and shares queue 0 with flow 5.
+        // Flow 7 finds no empty queue, so it shares queue 0 with flow 5.
         [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
         for flow in [5, 6] {
             assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));

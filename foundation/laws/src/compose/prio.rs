@@ -11,7 +11,7 @@ use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use fairwire_parameters::word;
 
-/// The maximum number of bands, because each is polled in turn.
+/// The maximum number of bands; one poll may visit all.
 pub const MAX_BANDS: usize = 64;
 
 /// The field that decides the band.
@@ -33,7 +33,7 @@ pub struct Config {
     pub by: By,
     /// The band of each value of `by`; values beyond the end have the default band.
     pub band_of: Box<[u8]>,
-    /// The band, numbered from 0, of values that no band lists.
+    /// The band, numbered from 0, for values beyond the end of `band_of`.
     pub default_band: u8,
 }
 
@@ -53,7 +53,7 @@ pub struct Prio {
 }
 
 impl Prio {
-    /// Strict priority among `bands`, the most urgent first. All must be empty.
+    /// Serves `bands` in strict priority, the most urgent first. All bands must be empty.
     ///
     /// # Panics
     /// When there are fewer bands than `config` names, or more than [`MAX_BANDS`].

@@ -26,7 +26,7 @@ pub struct Shaper<D> {
 }
 
 impl<D: Discipline> Shaper<D> {
-    /// A shaper of `inner`, whose bucket `paid` is full.
+    /// A shaper of `inner` that starts with `paid`, a full bucket.
     pub fn new(inner: D, paid: Transmitter) -> Self {
         Shaper { inner, paid }
     }
@@ -44,8 +44,8 @@ impl<D: Discipline> Discipline for Shaper<D> {
     }
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
-        // An empty discipline is polled even if no packet may leave: from the poll, some
-        // disciplines learn that the link went idle.
+        // An empty discipline is polled even if no packet may leave: some disciplines learn from
+        // the poll that the link went idle.
         if !self.paid.is_free(now) && !self.inner.backlog().is_empty() {
             return None;
         }

@@ -143,8 +143,8 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // An empty queue has no packet to lose. With weights, it could still win the comparison
-            // if `known` is further below its own share.
+            // An empty queue has no packet to lose. With weights it could still win, if `known` is
+            // further below its own share.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };

@@ -61,7 +61,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The unit in which the virtual queue counts.
+    /// The unit of the virtual queue.
     ///
     /// Bytes, as in the paper, or packets of the typical size.
     #[parameter(default = Measure::Bytes)]
@@ -122,7 +122,7 @@ pub struct Avq {
 }
 
 impl Avq {
-    /// An AVQ whose virtual capacity is the link's.
+    /// An AVQ whose virtual capacity starts at the link's rate.
     pub fn new(config: Config) -> Self {
         Avq { config, backlog: 0.0, capacity: config.capacity, arrived: Time::ZERO }
     }
@@ -132,7 +132,7 @@ impl Avq {
         self.backlog
     }
 
-    /// The virtual capacity, in bytes per second: from 0 to the link's.
+    /// The virtual capacity, in bytes per second: from 0 to the link's rate.
     pub fn virtual_capacity(&self) -> f64 {
         self.capacity
     }
@@ -147,7 +147,7 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // A packet longer than the virtual buffer would otherwise never pass.
+        // Without the first test, a packet longer than the virtual buffer would never pass.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;

@@ -65,7 +65,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which the backlog is counted.
     ///
-    /// `threshold` is in this unit; with bytes the probability is also scaled by packet length.
+    /// `threshold` is in this unit. In bytes, the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// The step by which the probability rises.
@@ -78,7 +78,7 @@ pub struct Spec {
     /// This is the paper's d2; the default is from the authors' code for ns-1.
     #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The time after a step in which no other step is taken.
+    /// The time after a step during which no other step is taken.
     #[parameter(default = "100 ms", above = "0 s", source = "The authors' code for ns-1.")]
     pub freeze_time: Option<Quantity<Duration>>,
     /// A backlog above this counts as overflow.

@@ -72,7 +72,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The number of waiting packets that an arrival is compared with.
     ///
-    /// More than 1 is the paper's M-CHOKe.
+    /// Values above 1 give the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
     /// The number of regions between the thresholds. It replaces `draws`.
@@ -107,7 +107,7 @@ pub struct Spec {
     /// w_q: the weight of the current queue in the average, which each arrival updates.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Whether the probability rises steadily above the upper threshold, to 1 at twice that
+    /// Whether the probability rises steadily to 1 between the upper threshold and twice that
     /// threshold.
     ///
     /// If false, it jumps to 1 at the upper threshold.
@@ -115,7 +115,7 @@ pub struct Spec {
     pub gentle: Option<bool>,
     /// Whether at least 1/p arrivals pass between signals of probability p, as in ns-2.
     ///
-    /// If false, at most 1/p pass, as in RED's paper of 1993, to which CHOKe's paper refers.
+    /// If false, at most 1/p arrivals pass, as in RED's paper of 1993, which CHOKe's paper cites.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// The decay of the average while the link idles.
@@ -145,7 +145,7 @@ pub enum Compare {
 pub enum Draws {
     /// Always this number.
     Fixed(u32),
-    /// Twice the number of the region in which the average lies. The field is the number of
+    /// Twice the number of the region that contains the average queue. The field is the number of
     /// regions.
     Regions(u32),
 }
@@ -234,7 +234,7 @@ pub struct Choke {
 }
 
 impl Choke {
-    /// A CHOKe that draws packets from `rng`; RED's test draws from `red_rng`.
+    /// A CHOKe that draws packets with `rng`; RED's test draws with `red_rng`.
     pub fn new(config: Config, rng: Rng, red_rng: Rng) -> Self {
         let matches = Vec::with_capacity(config.most_draws());
         Choke { red: Red::new(config.red, red_rng), config, rng, matches }

@@ -91,8 +91,8 @@ pub struct Spec {
 pub struct Control {
     /// The permitted wait.
     ///
-    /// It is never less than the time to send four packets of `mtu`, or two for each backlogged
-    /// queue if that is more. The default is CAKE's.
+    /// It is never less than the time to send four packets of `mtu`, or two of each backlogged
+    /// queue if that is longer. The default is CAKE's.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
     /// The time for which the wait may exceed the target.
@@ -102,7 +102,7 @@ pub struct Control {
     pub interval: Option<Quantity<Duration>>,
     /// The length of the longest packet.
     ///
-    /// The permitted wait is at least the time of four such packets, as in CAKE.
+    /// The permitted wait is at least the time to send four such packets, as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -163,9 +163,9 @@ impl Spec {
 pub struct Common {
     /// The parameters.
     pub terms: Terms,
-    /// The stream from which BLUE's drops are drawn.
+    /// The random numbers that decide BLUE's drops.
     pub rng: Rng,
-    /// The number of backlogged queues; 0 if there is only one queue.
+    /// The number of backlogged queues; 0 if there is only one queue, or `allows_round` is false.
     pub backlogged: u32,
 }
 
@@ -186,9 +186,9 @@ pub struct Cobalt {
     probability: f64,
     /// The time of the probability's last change.
     changed: Time,
-    /// The time of the next signal or of the next step down.
+    /// The time of the next signal, or of the next decrease of `count`.
     next: Time,
-    /// The count of CoDel's signals, which steps back while no signals are needed.
+    /// CoDel's count of signals, which falls in steps while no signals are needed.
     count: u32,
     is_signalling: bool,
 }
@@ -250,9 +250,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// The least permitted wait: the time to send four packets, or two packets of each of `queues`
-    /// backlogged queues, whichever is more. A shorter wait may come from the other queues' turns
-    /// alone.
+    /// The minimum permitted wait: the time to send four packets, or two packets of each of
+    /// `queues` backlogged queues if that is longer. A shorter wait may come from the other queues'
+    /// turns alone.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

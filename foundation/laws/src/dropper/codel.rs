@@ -231,8 +231,8 @@ impl Codel {
         Verdict::Signal(Cause::Early)
     }
 
-    /// Begins signalling. After a short pause it begins near the previous drop rate, otherwise from
-    /// a count of 1.
+    /// Begins signalling: near the previous drop rate after a short pause, otherwise from a count
+    /// of 1.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.control.interval * 16;
@@ -250,7 +250,7 @@ impl Codel {
     fn gap(&self, terms: &Terms) -> Duration {
         let interval = terms.control.interval.ns();
         Duration::from_ns(match terms.control.arithmetic {
-            // Unlike a logarithm, a square root is rounded exactly on every machine (IEEE 754).
+            // A square root is rounded exactly on every machine (IEEE 754).
             Arithmetic::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
             Arithmetic::Linux => (((interval >> UNIT) * u64::from(self.root)) >> 16) << UNIT,
         })

@@ -16,7 +16,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, Cause, Dropper, FlowHash, FlowKey, Key, Needs, Packet, Time, Verdict, Victim};
 
-/// Makes room from the fattest queue. The number of queues must be fixed. See the [module](self).
+/// Makes room by drops from the fattest queue. The number of queues must be fixed. See the
+/// [module](self).
 #[derive(Debug)]
 pub struct Fattest {
     batch: u32,
@@ -38,8 +39,8 @@ impl Fattest {
         Fattest { batch: batch.max(1), open: None, bytes: Maxima::new(queues as usize) }
     }
 
-    /// The fattest queue and its bytes, both with `packet` included. `None` if that queue has only
-    /// the arrival.
+    /// The fattest queue and its bytes, as if `packet` were already queued. `None` if that queue
+    /// would hold only `packet`.
     fn fattest(&mut self, packet: &Packet, buffer: &Buffer) -> Option<(FlowHash, u64)> {
         let own = buffer.queue_of(packet);
         let (own_waiting, len) = (waiting(own, buffer), u64::from(packet.len));
@@ -119,8 +120,8 @@ impl Dropper for Fattest {
 /// branch. There the branch is unpredictable, and a misprediction costs more than an update.
 #[derive(Debug)]
 pub(super) struct Maxima {
-    /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in
-    /// the lowest level.
+    /// Node 0 is the root. The children of node i are the nodes 4 i + 1 to 4 i + 4. The lowest
+    /// level holds the numbers.
     nodes: Box<[u64]>,
     /// The first node of the lowest level.
     lowest: usize,
@@ -166,7 +167,7 @@ impl Maxima {
         }
     }
 
-    /// The first place of the greatest number, and that number.
+    /// The first place that holds the greatest number, and that number.
     pub(super) fn greatest(&self) -> (usize, u64) {
         let (mut at, most) = (0, self.nodes[0]);
         for _ in 0..self.depth {

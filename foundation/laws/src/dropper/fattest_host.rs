@@ -22,7 +22,7 @@ use fairwire_core::{
 
 const NONE: u32 = u32::MAX;
 
-/// The number of bins per host, for queues below 2^24 bytes. The last bin also holds longer queues.
+/// The number of bins per host. The last bin also holds queues of 2^24 bytes or more.
 const BINS: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ impl FattestHost {
         self.hosts[host].bytes
     }
 
-    /// The host with the most bytes, `packet` included. `None` if that host has only the arrival.
+    /// The host with the most bytes, `packet` included. `None` if nothing of that host waits.
     fn fattest(&mut self, packet: &Packet) -> Option<u32> {
         let own = self.find(self.host_of.name(packet));
         let with_own = own.map_or(0, |own| self.held(own as usize)) + u64::from(packet.len);

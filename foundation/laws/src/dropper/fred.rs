@@ -79,7 +79,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are counted.
     ///
-    /// In bytes, FRED counts the site's typical packet as one packet.
+    /// In bytes, one packet in FRED's rules is the site's typical packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// The average queue below which there are no random drops.
@@ -137,7 +137,7 @@ pub struct Config {
 /// In a buffer of at least this number of packets, `min_q` is 4 packets by default; otherwise 2.
 const LARGE_BUFFER: f64 = 50.0;
 
-/// With at most this number of strikes, a flow may have more queued than the average flow.
+/// A flow with more strikes may queue no more than the average flow.
 const STRIKES: u32 = 1;
 
 impl Spec {
@@ -185,7 +185,7 @@ pub struct Fred {
     /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
     count: Option<u64>,
     empty_since: Time,
-    /// The number of backlogged flows after the last packet that entered or left.
+    /// The number of backlogged flows, updated when a packet enters or leaves.
     active: u32,
     /// By [`FlowKey::index`].
     strikes: Box<[u32]>,
@@ -229,8 +229,8 @@ impl Fred {
         self.share(flows);
     }
 
-    /// Decays the average over idle time, as if the packets that the link could have sent had met
-    /// an empty queue.
+    /// Decays the average over idle time: one update with an empty queue per packet that the link
+    /// could have sent.
     #[cold]
     fn decay(&mut self, now: Time) {
         let packets_per_second = self.config.rate.packets_per_second(self.config.packet_bytes);

@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // `fill` returns the total backlog. Flow 1 stops at 13 packets, half of the 27 free places.
-        // Once fewer than 16 places are free, each flow stops at 3 packets.
+        // `fill` returns the total backlog. Flow 1 stops at 13 packets, half of the 27 places then
+        // free. Once fewer than 16 places are free, each flow stops at 3 packets.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

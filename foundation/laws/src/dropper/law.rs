@@ -15,7 +15,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// which saves finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
-    /// Judges an arriving packet for which there is room, before it is in the queue.
+    /// Judges an arriving packet that fits into the buffer, before the packet enters the queue.
     fn on_arrival(&mut self, _: &mut Self::Common, _packet: &Packet, _queue: Backlog, _now: Time) -> Verdict {
         Verdict::Pass
     }

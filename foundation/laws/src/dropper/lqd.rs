@@ -96,7 +96,7 @@ impl Spec {
     }
 }
 
-/// [Longest queue drop](self), or [RND](crate::dropper::rnd), which takes a random queue.
+/// [Longest queue drop](self), or [RND](crate::dropper::rnd), which drops from a random queue.
 #[derive(Debug)]
 pub struct Lqd {
     /// True if a random queue above its share makes room. If false, or without such a queue, the

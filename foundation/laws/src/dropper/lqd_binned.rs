@@ -88,11 +88,11 @@ impl Spec {
     }
 }
 
-/// The exponent of bin 0. At the greatest weight, 10^6, a queue of one packet has the weighted
-/// length 10^-6, with exponent -20: bin 1.
+/// The exponent of bin 0. The least weighted length, one packet at the greatest weight of 10^6, has
+/// the exponent -20: bin 1.
 const LOWEST: i32 = -21;
-/// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes at weights
-/// down to 10^-6, so weighted lengths are below 2^60.
+/// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes, and weights
+/// are at least 10^-6, so weighted lengths are below 2^60.
 const BINS: usize = LAST_BIN as usize + 1;
 const LAST_BIN: u8 = 80;
 
@@ -107,7 +107,7 @@ fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
     numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
 }
 
-/// The bin of lengths whose binary logarithm has the integer part `exponent`.
+/// The bin of lengths from 2^exponent to below twice that.
 #[inline]
 fn numbered(exponent: i32) -> NonZeroU8 {
     NonZeroU8::new((exponent - LOWEST).clamp(1, i32::from(LAST_BIN)) as u8).expect("1 or more")

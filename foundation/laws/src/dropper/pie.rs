@@ -74,7 +74,7 @@ pub struct Spec {
     pub delay: Option<Estimate>,
     /// Whether drops are spread so that they neither cluster nor leave long gaps.
     ///
-    /// Probabilities are summed since the last drop: below a sum of 0.85 no packet is dropped, and
+    /// The probabilities since the last drop are summed. Below a sum of 0.85 no packet is dropped;
     /// from 8.5 a drop is certain.
     #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
@@ -107,7 +107,7 @@ pub struct Control {
     /// The change of the probability per update, for each second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
-    /// The time for which no packet is dropped after the queue was last short.
+    /// The time without drops after the queue was last short.
     ///
     /// 0 ms disables this rule.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
@@ -184,7 +184,7 @@ const MAX_UPDATES: u64 = 1024;
 #[derive(Clone, Debug, Default)]
 pub struct Pie {
     probability: f64,
-    /// Sum of the probabilities since the last signal.
+    /// The sum of the probabilities since the last signal.
     accumulated: f64,
     /// The delay at the last update, in seconds.
     last_delay: f64,
@@ -234,8 +234,8 @@ impl Delay {
     }
 }
 
-/// The divisor of an increment: the lower the probability, the smaller its steps. RFC 8033, section
-/// 4.2.
+/// The divisor of a step of the probability: a low probability moves in small steps. RFC 8033,
+/// section 4.2.
 fn divisor(probability: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];

@@ -157,7 +157,7 @@ pub struct Config {
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?
     pub capable_at_departure: bool,
-    /// True if packets that cannot carry a mark are judged, at arrival.
+    /// True if packets that cannot carry a mark are judged. This happens at arrival.
     pub incapable: bool,
 }
 
@@ -217,7 +217,7 @@ impl Rem {
         self.price
     }
 
-    /// Changes the price if an interval has ended. The backlog has been `queue` since the last
+    /// Changes the price if an interval has ended. `queue` is the backlog, unchanged since the last
     /// call.
     #[inline]
     fn keep_up(&mut self, queue: f64, now: Time) {
@@ -234,8 +234,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // Without arrivals, the steps of the price never grow, so a price that falls never rises
-        // again. It is enough to cut the sum of all steps at 0.
+        // Without arrivals, the steps of the price never grow, so a falling price never rises
+        // again. It is enough to clamp the price at 0 once, after all these steps.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

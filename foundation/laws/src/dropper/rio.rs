@@ -82,7 +82,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are averaged.
     ///
-    /// Either packets or bytes; in bytes the probability is also scaled by packet length.
+    /// In bytes, the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The packets that a colour's average counts.
@@ -111,7 +111,7 @@ pub struct Spec {
     /// The default is that of Clark and Fang and of ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
+    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumping to 1 at
     /// that threshold.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
@@ -181,8 +181,7 @@ pub enum OutRule {
 /// threshold if `gentle`.
 #[word(gated)]
 pub enum AboveMax {
-    /// The packet is dropped, ECN-capable or not, according to RED's authors and RFC 3168, section
-    /// 7.
+    /// The packet is dropped, ECN-capable or not, as RED's authors and RFC 3168, section 7, advise.
     #[default]
     Drop,
     /// The packet is marked if an early signal would mark it, and dropped otherwise, as in ns-2's
@@ -195,7 +194,7 @@ pub enum AboveMax {
 pub struct Config {
     /// The parameters, or their defaults. Thresholds are in the unit of `measure`.
     pub given: Checked,
-    /// The number of colours, 2 or 3. Packets of worse colours count as the last.
+    /// The number of colours, 2 or 3. Packets of worse colours count as the last colour.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],

@@ -255,7 +255,8 @@ impl Dropper for Sfed {
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // A full bucket was deleted, and its tokens went to the pool. So the pool pays.
+            // The arrival's bucket was full and has been deleted. Its tokens went to the pool, so
+            // the pool pays.
             None => self.pool -= price,
         }
     }

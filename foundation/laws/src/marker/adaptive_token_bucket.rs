@@ -179,8 +179,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after `changes` changes. They follow the report until its end, then lead back to
-    /// the contract.
+    /// The target after `changes` changes. The changes follow the report until it expires, then
+    /// lead back to the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -364,7 +364,7 @@ mod tests {
             let contract = RATE as f64;
             marker.on_report(RateRequest::Increase, after(999), start);
             let top = marker.target_bps(after(999)).expect("it adapts");
-            // 49 changes, at 20 to 980 ms: 1.0001^49 = 1.0049.
+            // 49 changes, at 20, 40, ... 980 ms: 1.0001^49 = 1.0049.
             assert!((top / contract - 1.0049).abs() < 2e-5, "{top}");
             let halfway = marker.target_bps(after(1500)).expect("it adapts");
             assert!(contract < halfway && halfway < top, "{halfway}");

@@ -27,7 +27,7 @@ impl TokenClock {
         self.rate
     }
 
-    /// Changes the rate of tokens from the last reading on.
+    /// Changes the rate of tokens that come after the last reading.
     pub(crate) fn go_on_at(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -54,7 +54,7 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The given rate, or half of the site's, which suits two competing aggregates.
+/// The given rate, or half of the site's rate, which suits two competing aggregates.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
@@ -63,14 +63,14 @@ pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// The time in which the rate brings the default burst: 50 kB at 10 Mbit/s, which reproduces ATB's
+/// The time in which tokens fill the default bucket: 50 kB at 10 Mbit/s, which reproduces ATB's
 /// results.
 const BURST: Duration = Duration::from_ms(40);
 
 /// The largest bucket, in bytes: sums of tokens must fit in a `u64`.
 const MAX_BURST: u64 = 1 << 40;
 
-/// The given size; by default the bytes of 40 ms at `rate`, at least two typical packets.
+/// The given size; by default the bytes of 40 ms at `rate` or, if more, two typical packets.
 pub(crate) fn bucket(
     typed: Option<Quantity<Size>>,
     rate: Rate,

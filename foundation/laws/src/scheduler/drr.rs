@@ -30,7 +30,7 @@ struct Turn {
 
 #[derive(Debug)]
 pub(crate) struct Drr {
-    /// Turns by [`FlowKey::index`]. Those of the backlogged queues form a ring.
+    /// Turns by [`FlowKey::index`]. The turns of the backlogged queues form a ring.
     turns: Box<[Turn]>,
     current: u32,
     quantum: u64,
@@ -101,7 +101,7 @@ impl Drr {
     }
 
     /// Gives a quantum to the current queue, which cannot send `head`, and passes the turn on.
-    /// `visits` counts such visits; returns the new count.
+    /// `visits` counts such turns. Returns the new count.
     #[inline(never)] // rarely needed: inlined, its registers would be saved at every turn
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));

@@ -81,7 +81,7 @@ struct Turn {
     status: Status,
     /// Was the queue polled and found empty since its last packet?
     polled_empty: bool,
-    /// Have the queue's packets made older ones needless since it became backlogged?
+    /// Has a packet of the queue superseded an older packet since the queue became backlogged?
     supersedes: bool,
     /// Set while packets wait.
     flow: Option<FlowKey>,
@@ -122,7 +122,7 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     quantum: i64,
     /// The rule for a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// For each host, the number of its bulky queues, if hosts share.
+    /// The number of bulky queues of each host, if hosts share the link.
     hosts: Option<FlowTable<u32>>,
     host_of: HostOf,
     lets_go: bool,
@@ -177,7 +177,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
 
-    /// Lets a new queue that is found empty leave at once if no old queues wait, as in Linux.
+    /// Lets a new queue leave when found empty, if no old queue waits, as in Linux.
     pub(crate) fn letting_go(self) -> Self {
         DrrPlusPlus { lets_go: true, ..self }
     }
@@ -193,8 +193,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.passed_over
     }
 
-    /// After a round in which no old queue could send, credits all further such rounds at once.
-    /// This does not change the order of service. Returns the number of old queues.
+    /// After a round in which no old queue could send, adds the credit of all further such rounds
+    /// at once. This does not change the order of service. Returns the number of old queues.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;

@@ -1,7 +1,8 @@
 //! Idle flows whose tags are still ahead of virtual time.
 //!
-//! A returning flow gets the tag max(F, v), with F the finish tag of its last packet and v virtual
-//! time. Without F, a flow that never has two packets waiting would always be served as new.
+//! A returning flow gets the tag max(F, v): F is the finish tag of its last packet, and v is
+//! virtual time. Without F, a flow that never has two packets waiting would always be served as
+//! new.
 
 use super::heap::Heap;
 use super::tag::Tag;

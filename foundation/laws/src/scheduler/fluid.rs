@@ -58,8 +58,8 @@ impl Fluid {
         }
     }
 
-    /// Takes weights and rate, also for the packet being sent. Returns false if `fresh` counts
-    /// weights differently.
+    /// Takes the weights and rate of `fresh`, also for the packet being sent. Returns false if
+    /// `fresh` counts weights differently.
     pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
         let takes = self.price.retune(&fresh.price);
         if takes {
@@ -143,8 +143,8 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// Handles a link that goes idle: no packet is waiting or being sent. Virtual time moves past
-    /// all tags, so earlier packets no longer count.
+    /// Handles a link that goes idle. Virtual time moves past all tags, so earlier packets no
+    /// longer count.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
         self.weight = 0; // it was the weight of remembered flows only

@@ -88,8 +88,8 @@ impl Heap {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Changes the tag of `item`, which must be in the heap, and puts it behind items with that
-    /// tag.
+    /// Changes the tag of `item`, which must be in the heap, and puts `item` behind items with the
+    /// new tag.
     #[inline]
     pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);

@@ -272,7 +272,8 @@ impl Round {
         }
     }
 
-    /// After a round in which no member could send, credits all further such rounds at once.
+    /// After a round in which no member could send, adds the credit of all further such rounds at
+    /// once.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
         let quantum = quantum.of(self.count);
@@ -299,7 +300,7 @@ struct Host {
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// The index of the queue's host, while the queue takes turns or packets wait.
+    /// The index of the queue's host, while the queue takes turns or holds packets.
     host: u32,
     flow: Option<FlowKey>,
 }
@@ -598,7 +599,8 @@ mod tests {
                 let (sent, _) = serve(30_000, [standing, 64], pause, 100);
                 let (backlogged, paused) = sent.split_at(standing as usize);
                 let [least, most] = [backlogged.iter().min().unwrap(), paused.iter().max().unwrap()];
-                // Two flows may differ by two quanta: the current turn's and one carried over.
+                // Two flows may differ by two quanta: one of the current turn, and one carried
+                // over.
                 assert!(
                     *most <= least + 2 * 1500,
                     "{standing} backlogged, pause {pause}: {least} and {most}"

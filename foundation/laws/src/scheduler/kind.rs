@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// The names of [`ALL`](Self::ALL), in its order, then the aliases.
+    /// The names of [`ALL`](Self::ALL), in the same order, then the aliases.
     #[cfg(feature = "serde")]
     pub(super) const NAMES: &[&str] = &{
         let mut names = [Self::OTHER_NAME; Self::ALL.len() + 1];

@@ -14,7 +14,7 @@ pub struct Quantum {
     round: u32,
 }
 
-/// The longest train, in bytes: Linux joins no more into one packet.
+/// The longest train, in bytes: Linux joins no more bytes into one packet.
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {

@@ -167,8 +167,7 @@ impl Service {
         self.name != Kind::Fcfs
     }
 
-    /// Inserts this scheduler's name in the parameter's path in `bad`, as users write it:
-    /// `scheduler.drr.quantum`.
+    /// Adds this scheduler's name to the parameter's path in `bad`, as in `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
             Some(term) => {

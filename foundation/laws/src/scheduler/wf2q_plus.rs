@@ -26,8 +26,8 @@ struct Head {
     /// The queue's start tag, which a push-out does not change.
     start: Tag,
     weight: u64,
-    /// May the head be sent? If so, the queue is in `eligible`, by finish tag; otherwise in
-    /// `early`, by start tag.
+    /// May the head be sent? If so, the queue is in `eligible`, sorted by finish tag; otherwise in
+    /// `early`, sorted by start tag.
     is_eligible: bool,
 }
 

@@ -100,7 +100,7 @@ impl Line {
     }
 }
 
-/// Random traffic with pauses, at half to three times the link's rate.
+/// Random traffic with pauses, at 0.5 to 3 times the link's rate.
 pub(crate) struct Traffic {
     pub(crate) loads: [f64; 5],
     /// The number of packets at each load.

@@ -195,7 +195,8 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Schedulers must repair queues after a push-out. The other pairs share code with these.
+    // Schedulers must repair queues after a push-out. The untested pairs share code with the tested
+    // pairs.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -216,8 +217,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Three offers come with two polls, and at most 40 packets leave at the end. With AVQ,
-            // some polls find no packet.
+            // There are 2000 polls, and at most 40 packets leave at the end. With AVQ, some polls
+            // find no packet.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -294,7 +295,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // Three offers come with two polls, and at most 40 packets leave in each of three pauses.
+        // There are 8000 polls outside three pauses, and at most 40 packets leave in each pause.
         // AVQ admits 0.98 of the rate at first, and three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
@@ -309,7 +310,8 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // The light flow uses a tenth of the link. After one minute, the contest has no effect.
+            // The light flow uses a tenth of the link. After one minute, the contest no longer has
+            // an effect.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {
@@ -335,8 +337,8 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 
 /// The hash of each entry's decisions in the contest under `mark`.
 ///
-/// A new hash means that recorded results change. If that is intended, copy the value that the test
-/// prints, and give the reason in the commit.
+/// A new hash means that recorded results change. If this change is intended, copy the printed
+/// value, and give the reason in the commit.
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),

@@ -66,7 +66,7 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     assert!(total - inside.iter().sum::<usize>() <= 1, "gaps outside {range:?}");
     let expected = total as f64 / inside.len() as f64;
     let chi2: f64 = inside.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
-    // Chi-square with 62 or 63 degrees of freedom: 103.4 has probability 0.001.
+    // With 62 or 63 degrees of freedom, a chi-square above 103.4 has probability 0.001.
     assert!(chi2 < 103.4, "chi-square {chi2}");
 }
 
@@ -347,7 +347,6 @@ fn an_idle_link_decays_the_average() {
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
-    // The averages are about 0.004. The tolerance allows for rounding.
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }

@@ -226,7 +226,7 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
             std::iter::from_fn(|| link.receive(ms(1000))).map(|got| got.arrived).collect();
         got
     };
-    // At the change, half of packet 2 is sent.
+    // When the rate changes, half of packet 2 has been sent.
     let steps = link().steps([(Duration::from_micros(2500), "2 Mbit/s")]);
     assert_eq!(
         arrivals(steps, 1000),
@@ -242,13 +242,15 @@ fn a_pattern_repeats_forever_without_loss_of_precision() {
     let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // Packets come at the mean rate, but 100 ms early, so the queue is never empty.
+        // The packets of the first 100 ms come at once, and later packets at the mean rate, so the
+        // queue is never empty.
         let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
-    // A packet takes 1 ms in odd seconds, 0.5 ms in even ones, and arrives 10 ms later.
+    // Sending a packet takes 1 ms in odd seconds and 0.5 ms in even seconds. The packet arrives 10
+    // ms later.
     assert_eq!(arrived.len(), 900_000);
     assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
     assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
@@ -262,7 +264,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
         (0..4_000).for_each(|n| link.send(n, 125, 1, Ecn::NotEct, ms(0)).unwrap());
         std::iter::from_fn(|| link.receive(ms(2_010))).count()
     };
-    // 1.67775 Mbit/s × 2 s / 1000 bits = 3355.5 packets.
+    // In 2 s, a mean of 1.67775 Mbit/s carries 3355.5 packets of 1000 bits.
     assert_eq!(sent(link().trace(text)), 3_355);
     assert_eq!(sent(link().trace(text).scale_to("1 Mbit/s")), 2_000);
     let bad = link().scale_to("1 Mbit/s").build().expect_err("no trace");
@@ -413,7 +415,7 @@ fn an_outage_loses_packets_while_the_queue_continues_to_send() {
     for number in 0..8 {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
     }
-    // Packet n ends at (n + 1) ms. The outage is from 2 ms to 5 ms.
+    // The transmission of packet n ends at (n + 1) ms. The outage lasts from 2 ms to 5 ms.
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
     assert_eq!(arrived, [0, 4, 5, 6, 7]);
     let flow = link.report().flows.remove(0);

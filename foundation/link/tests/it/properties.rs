@@ -32,7 +32,7 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Receives after each packet for which `looks` is true, and at the end.
+/// Calls `receive` after each packet for which `looks` is true, and at the end.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -94,8 +94,7 @@ proptest! {
             for last in first..got.len() {
                 bytes += got[last].bytes as u64;
                 let window = (got[last].arrived - got[first].arrived).as_nanos() as u64;
-                // A packet arrives with its last bit, so the first packet's bits precede the
-                // window.
+                // The window starts after the first packet's last bit.
                 let after_the_first = bytes - got[first].bytes as u64;
                 // One nanosecond more allows for rounding.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");

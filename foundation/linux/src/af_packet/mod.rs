@@ -50,8 +50,8 @@ pub struct AfPacket {
 }
 
 /// The size of the send buffer, which all threads with one socket share. A frame occupies the
-/// buffer until it has left, or until the other end of a virtual wire has accepted it. The default
-/// size holds a hundred frames.
+/// buffer until it has left, or until the other end of a virtual wire has accepted it. The kernel's
+/// default holds a hundred frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer up to `net.core.wmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores

@@ -65,8 +65,8 @@ pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetH
     let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
         return Some((&slot[start..], vnet));
     };
-    // The addresses move towards the start of the slot, over the virtio-net header, which has been
-    // read.
+    // Moves the Ethernet addresses towards the start of the slot, over the virtio-net header, which
+    // has been read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();
@@ -137,8 +137,8 @@ fn receive_batch(
 /// The control buffer that `message` points to is alive, and contains the kernel's data up to the
 /// length in `message`.
 unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
-    // SAFETY: the macro returns null or a header inside the control buffer, which the caller
-    // guarantees.
+    // SAFETY: the caller guarantees the control buffer. The macro returns null or a header inside
+    // the buffer.
     let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
     // SAFETY: this is arithmetic on a length.
     let whole = unsafe { libc::CMSG_LEN(size_of::<libc::tpacket_auxdata>() as u32) } as usize;

@@ -86,8 +86,8 @@ impl Ring {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
         // SAFETY: `next` is below `SLOTS`, so the slot is completely inside the mapping.
         let slot = unsafe { self.memory.add(place) };
-        // SAFETY: the slot starts with its status, aligned to 16 bytes, which this process and the
-        // kernel access only as a unit; the mapping lives as long as `self`.
+        // SAFETY: the slot is aligned to 16 bytes and starts with its status. This process and the
+        // kernel access the status only as a unit. The mapping lives as long as `self`.
         let status = unsafe { AtomicU32::from_ptr(slot.cast().as_ptr()) };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
@@ -108,7 +108,7 @@ impl Ring {
 /// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and start with
 /// a header written by the kernel.
 unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
-    // SAFETY: the caller guarantees the header, which is plain integers.
+    // SAFETY: the caller guarantees the header, which consists of integers.
     let header = unsafe { slot.cast::<libc::tpacket2_hdr>().as_ref() };
     if flags & libc::TP_STATUS_COPY != 0 {
         return Slot::Queued;

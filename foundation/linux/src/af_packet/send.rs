@@ -32,9 +32,9 @@ pub(super) fn send_all(
     let mut refused = Refused::NONE;
     let mut from = 0;
     while from < count {
-        // SAFETY: the headers up to `count` are written above. Each points to its pieces in
-        // `gathered`, and these to bytes with true lengths. All outlive the call, and the kernel
-        // writes only the headers' lengths, to which nothing else refers.
+        // SAFETY: the headers up to `count` are written above. Each header points to its pieces in
+        // `gathered`, and each piece to its bytes, with correct lengths. All outlive the call. The
+        // kernel writes only the headers' lengths, to which nothing else refers.
         let sent = unsafe {
             let first = headers.as_mut_ptr().add(from).cast();
             libc::sendmmsg(socket.as_raw_fd(), first, (count - from) as _, libc::MSG_DONTWAIT as _)
@@ -43,7 +43,7 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // The call fails only if the kernel refuses its first message, `from`.
+        // The call fails only if the kernel refuses message `from`.
         match last_error() {
             Errno::INTR => {}
             error => {

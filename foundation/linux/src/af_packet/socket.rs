@@ -9,7 +9,8 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// About 10 ms at 10 Gbit/s, a long time for a thread to wait for a processor.
+/// Room for the frames of about 10 ms at 10 Gbit/s. 10 ms is a long time for a thread to wait for a
+/// processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
 /// A packet socket on the interface `name` of this network namespace, ready for

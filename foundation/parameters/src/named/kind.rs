@@ -16,10 +16,10 @@ use serde_json::Value;
 
 /// A kind of component that is chosen by name, such as markers.
 ///
-/// Each component has a struct under `#[parameters]`, which implements the kind's trait, and a line
-/// in `parts!`. Another crate [registers](Registry::register) its components. These declarations
-/// generate each component's [entry](Entry), the readers of [`Named`](super::Named) and
-/// [`Tables`](super::Tables), and the schemas.
+/// Each component is a struct under `#[parameters]` that implements the kind's trait. `parts!`
+/// lists the components. Another crate instead [registers](Registry::register) its components.
+/// These declarations generate each component's [entry](Entry), the readers of
+/// [`Named`](super::Named) and [`Tables`](super::Tables), and the schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -118,7 +118,7 @@ pub trait Kind: Sized + 'static {
     }
 }
 
-/// The schema of a table from one component's name to the table of its parameters.
+/// The schema of a table that maps one component's name to the table of the component's parameters.
 pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
     let all = K::registry().all().iter();
     tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
@@ -157,7 +157,7 @@ pub trait Given: Any + Debug + Send + Sync {
     /// Like `as_any`, mutable.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 
-    /// Are all parameters of `other` equal to these?
+    /// Is `other` of the same type, with equal parameters?
     fn equals(&self, other: &dyn Any) -> bool;
 
     /// Takes omitted values from `other`, if it has the same type.

@@ -1,6 +1,6 @@
 //! The list of the components of one kind.
 
-/// Lists the calling crate's components of a kind. Each line has a module with a description
+/// Lists the calling crate's components of a kind. Each line names a module with a description
 /// `ABOUT`, the module's struct of parameters, and any aliases.
 ///
 /// ```text

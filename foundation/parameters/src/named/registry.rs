@@ -106,7 +106,7 @@ pub struct Unknown {
     pub allowed: String,
 }
 
-/// `text`; if longer than 60 characters, its first 60 and `…`.
+/// `text`, or its first 60 characters and `…` if `text` is longer.
 pub fn shortened(text: &str) -> String {
     if text.chars().count() > 60 { text.chars().take(60).chain(['…']).collect() } else { text.into() }
 }

@@ -29,11 +29,10 @@ impl<K: Listed> Tables<K> {
         self.find(S::OWNER)?.as_any().downcast_ref()
     }
 
-    /// The parameters given for the component of the type `S`, mutable. If there are none, its
-    /// defaults are added first.
+    /// The parameters given for the component of the type `S`, mutable. If there are none, the
+    /// component's defaults are added first.
     ///
     /// # Panics
-    ///
     /// If no component is named `S::OWNER`.
     pub fn spec_mut<S: Part>(&mut self) -> &mut S {
         self.entry(S::OWNER).as_any_mut().downcast_mut().expect("a name has one type")
@@ -76,11 +75,10 @@ impl<K: Listed> Tables<K> {
         self.at(K::registry().place(name)?).map(|part| &**part)
     }
 
-    /// The parameters given for the component called `name`, mutable. If there are none, its
-    /// defaults are added first.
+    /// The parameters given for the component called `name`, mutable. If there are none, the
+    /// component's defaults are added first.
     ///
     /// # Panics
-    ///
     /// If no component has this name.
     pub fn entry(&mut self, name: &str) -> &mut K::Part {
         let place = K::registry().place(name).expect("it is listed");
@@ -92,7 +90,7 @@ impl<K: Listed> Tables<K> {
     }
 
     /// Reads the parameters of the component called `name`, which come next in `table`. Returns
-    /// `None` if there are none.
+    /// `None` if no parameter is given.
     pub fn read_one<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Option<Self>, A::Error> {
         let place = K::registry().place(name).expect("it is listed");
         let part = Named::read(place, table)?;

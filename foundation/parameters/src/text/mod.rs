@@ -128,7 +128,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// The value that `words` gives for the word `value`.
+/// The meaning of the word `value`, as listed in `words`.
 pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
     let is_it = |(word, _): &&(&str, T)| matches!(value, Value::Text(text) if text == word);
     let found = words.iter().find(is_it);

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// A third of a second at 100 Mbit/s.
+/// A third of a second of data at 100 Mbit/s.
 const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {

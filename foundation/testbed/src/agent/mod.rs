@@ -139,7 +139,7 @@ fn say(answer: &Answer) {
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Ends the process when the pipe closes: the run was abandoned, or has ended.
+/// Ends the process when stdin closes, because the run has ended or was abandoned.
 fn end_with_orders() {
     thread::spawn(|| {
         while let Ok(Some(_)) = next_instruction() {}

@@ -140,8 +140,8 @@ impl Source {
     }
 }
 
-/// Creates a flow's socket. A flow to a receiver behind NAT goes to the router's address. NAT
-/// accepts answers only from `UDP_PORT`.
+/// Creates a flow's socket. A flow to a receiver behind NAT goes from `UDP_PORT` to the router's
+/// address, because NAT accepts answers only from `UDP_PORT`.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

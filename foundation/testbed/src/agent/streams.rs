@@ -136,7 +136,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// default, the accepting host agrees.
 const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
-/// Opens all connections that this host must open for flows sent by the side `from`.
+/// Opens the connections of all flows that the side `from` sends and this host must open.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let mut connections = connect_some(stage, from, false)?;
     if stage.traffic.flows.iter().any(|flow| flow.ecn) {
@@ -174,7 +174,7 @@ pub(super) struct Writer {
     stage: Arc<Stage>,
     /// Per flow.
     samples: Vec<Vec<TcpSample>>,
-    /// Per flow; `None` if another host sends the flow, or the flow has ended.
+    /// Per flow; `None` if this host does not write to the flow, or the flow has ended.
     connections: Vec<Option<TcpStream>>,
     /// Connections that other hosts opened for this host to write to.
     opened: Receiver<Connection>,
@@ -259,7 +259,7 @@ impl Writer {
     }
 
     /// Writes `data` to the flow's connection. Closes the connection after `stop` or an error.
-    /// Closing also ends the polling.
+    /// Closing also ends the polling of the connection.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {

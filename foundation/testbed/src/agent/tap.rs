@@ -87,7 +87,7 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        // A flow is identified by the port of the host that opened it.
+        // The port of the host that opened a flow identifies the flow.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
             of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));

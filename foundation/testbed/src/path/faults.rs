@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Faults {
     /// Changes of the delay, sorted by time: the time and the new delay, in nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Periodic delays, instead of `delays_ns` and the path's constant delays.
+    /// Periodic delays, which replace `delays_ns` and the path's constant delays.
     #[serde(default)]
     pub delay_trace_ns: Option<RepeatedDelays>,
     /// Outages, in which all packets are lost, sorted by time: start and end, nanoseconds.
@@ -20,11 +20,11 @@ pub struct Faults {
     pub losses: Losses,
     /// Extra delays of packets, nanoseconds, all equally probable.
     pub jitter_ns: Vec<u64>,
-    /// True if each packet takes the next extra delay, which preserves correlation. If false, each
-    /// packet takes a random one.
+    /// True if packets take the extra delays in order, which preserves correlation. If false, each
+    /// packet takes a random extra delay.
     #[serde(default)]
     pub jitter_in_order: bool,
-    /// May a faster packet arrive before an earlier one?
+    /// May a packet overtake packets that were sent earlier?
     pub overtakes: bool,
     /// The fraction of packets held back, and the holding time, nanoseconds.
     pub reorder: Option<(f64, u64)>,
@@ -226,11 +226,11 @@ mod tests {
         let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
         let mean = draws.iter().sum::<f64>() / 40_000.0;
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
-        // `mean`, of 40 000 draws from 65 536 values, has a standard deviation of 0.022 ms, a
+        // `mean` is over 40 000 draws from 65 536 values. Its standard deviation is 0.022 ms, a
         // quarter of the limit.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
-        // 12 ms / sqrt(12) is 3.464 ms. The draws and the values give `variance.sqrt()` a relative
-        // error of 0.28 %, a quarter of the limit.
+        // 12 ms / sqrt(12), the law's standard deviation, is 3.464 ms. Random draws and values
+        // cause a relative error of 0.28 %, a quarter of the limit.
         assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());
     }
 }

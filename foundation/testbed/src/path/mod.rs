@@ -62,7 +62,7 @@ impl Side {
 }
 
 impl PathHost {
-    /// Creates a host without neighbours. This thread moves to the host.
+    /// Creates a host without neighbours. Moves this thread to the host.
     pub fn new() -> Result<Self, Trouble> {
         let host = Host::new()?;
         // Without IPv6, this host's kernel sends nothing, so only the neighbours' traffic is on the
@@ -113,7 +113,7 @@ impl PathHost {
         Ok(())
     }
 
-    /// Sets the run's start to `at`, on the monotonic clock.
+    /// Starts the run at the time `at` of the monotonic clock.
     pub fn begin(&self, at: Time) {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }

@@ -44,7 +44,7 @@ pub struct Lane {
 
 impl Path {
     /// A path with these round-trip times, one per flow. Only packets to the source are delayed, by
-    /// the entire time.
+    /// the entire round-trip time.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }

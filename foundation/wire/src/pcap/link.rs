@@ -23,7 +23,7 @@ struct Found<'a> {
 enum Packet<'a> {
     Ethernet(&'a [u8]),
     Ip(&'a [u8]),
-    /// A packet with the EtherType of its first header.
+    /// The EtherType of the packet's first header, and the packet.
     Typed(u16, &'a [u8]),
 }
 
@@ -121,12 +121,12 @@ fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// An 802.11 frame after a radiotap header (radiotap.org), which was not on the wire.
+/// An 802.11 frame. The radiotap header before the frame (radiotap.org) was not on the wire.
 fn radiotap(data: &[u8]) -> Option<Found<'_>> {
     let little = |at| array_at(data, at).map(u16::from_le_bytes);
     let len = little(2)?.into();
-    // Bitmaps of the present fields precede the fields. The highest bit of each announces another
-    // bitmap.
+    // Bitmaps of the present fields precede the fields. The highest bit of each bitmap announces
+    // another bitmap.
     let mut fields = 8;
     while u8_at(data, fields - 1)? & 0x80 != 0 {
         fields += 4;

@@ -206,7 +206,7 @@ pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     Ok(stamped.into_iter().map(since).collect())
 }
 
-/// The offered load of a capture: [`seen`], with flows numbered in 16 bits.
+/// The offered load of a capture: [`seen`], with flow numbers cut to 16 bits.
 pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     let offered = |FlowPacket { at, bytes, flow, ecn }| Offered { at, bytes, flow: flow as u16, ecn };
     Ok(seen(file)?.into_iter().map(offered).collect())

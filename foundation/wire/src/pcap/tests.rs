@@ -256,8 +256,8 @@ fn a_packet_of_our_trace_counts_once_at_its_first_interface() {
             .map(move |place| writer.enhanced(place, us + u64::from(place), &frame(port), 1000))
             .collect::<Vec<_>>()
     };
-    // One packet passes all three interfaces, one is lost after the first, and one enters at the
-    // second.
+    // One packet passes all three interfaces. One is lost after the first interface. One enters at
+    // the second.
     let lost = writer.enhanced(0, 20, &frame(4000), 500);
     let packets = [path(4000, 10), vec![lost], path(4001, 30)[1..].to_vec()].concat().concat();
     let of = |program: &[u8]| {

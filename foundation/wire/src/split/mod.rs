@@ -51,13 +51,13 @@ pub enum SplitError {
         /// The given type.
         given: u8,
     },
-    /// The frame does not match the type, or has an incomplete header.
+    /// The frame does not match `gso_type`, or has an incomplete header.
     #[error("the frame is no unfragmented packet of the protocol that gso_type {given:#04x} names")]
     WrongProtocol {
         /// The given type.
         given: u8,
     },
-    /// The IP header claims more bytes than present.
+    /// The IP header claims more bytes than the frame contains.
     #[error("the IP packet is longer than its frame of {frame} bytes")]
     Truncated {
         /// Bytes in the frame.
@@ -79,7 +79,7 @@ pub enum SplitError {
         /// The minimum.
         least: u16,
     },
-    /// The segments would exceed the length field of IP.
+    /// A segment would be too long for IP's length field.
     #[error("an IP packet of {given} bytes would come out; allowed: 65535 or fewer")]
     SegmentTooLong {
         /// Bytes of the longest IP packet.
@@ -280,8 +280,8 @@ fn check_segments(train: &Train) -> Result<(), SplitError> {
     if train.network.protocol == UDP && train.segments() > MAX_UDP_SEGMENTS {
         return Err(SplitError::TooManyDatagrams { given: train.segments() });
     }
-    // The IPv6 length field excludes the fixed header, but a common bound for both versions costs
-    // nothing on any real link.
+    // IPv6 would allow 40 bytes more, because its length field excludes the fixed header. No real
+    // link needs them.
     let given = train.longest() - train.wraps.start().unwrap_or(train.network.offset);
     if given > usize::from(u16::MAX) {
         return Err(SplitError::SegmentTooLong { given });

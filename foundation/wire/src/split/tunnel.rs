@@ -97,7 +97,7 @@ impl Wraps {
     }
 
     /// Corrects these headers in the otherwise complete `segment`, number `index` of `frame`. Inner
-    /// headers are corrected first, because each checksum covers the contents.
+    /// headers come first, because outer checksums cover them.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -177,7 +177,7 @@ pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Fo
     None
 }
 
-/// Two Ethernet addresses and a type: the minimum before an unknown header.
+/// The minimum number of bytes before an unknown header: two Ethernet addresses and a type.
 const MIN_LINK_BYTES: usize = 14;
 
 struct Walk<'a> {

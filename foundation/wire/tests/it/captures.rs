@@ -35,7 +35,7 @@ fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let data =
         |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
     let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];
-    // Two bitmaps, the time, and flags that announce a padded header.
+    // Two bitmaps, the time, and flags that announce a padded 802.11 header.
     let padded: &[u8] =
         &[0, 0, 25, 0, 0x03, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0x20];
     let session = [0x11, 0x00, 0x00, 0x07, 0x00, 0x1e, 0x00, 0x21];
@@ -92,7 +92,7 @@ fn tcpdump_finds_the_same_packets() {
         child.stdin.take().expect("piped").write_all(&file).expect("it reads");
         let printed = child.output().stdout;
         let printed = String::from_utf8_lossy(&printed).into_owned();
-        // tcpdump parses neither the direction byte of type 204, aggregated frames, nor HT control.
+        // tcpdump does not parse the direction byte of type 204, aggregated frames, or HT control.
         let is_beyond_it = match link_type {
             204 => true,
             105 => head[1] & 0x80 != 0 || head[24] == 0x80,

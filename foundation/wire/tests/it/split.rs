@@ -109,7 +109,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// TCP needs a `gso_size` of at least 8. UDP allows at most 128 datagrams.
+/// Raises `gso_size` if necessary: TCP needs at least 8, and UDP allows at most 128 datagrams.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -380,7 +380,8 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Payload 0 gives the checksum c. Payload c lowers it by c to 0, which is sent as 0xffff.
+    // Payload word 0 gives the checksum c. Payload word c lowers the checksum by c to 0, which is
+    // sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);

@@ -115,7 +115,7 @@ pub(crate) enum Command {
         weight: f64,
     },
     /// Give the link of a direction another rate, until a reload. The discipline keeps the
-    /// parameters that follow from the file's rate.
+    /// parameters computed from the file's rate.
     SetRate {
         #[command(flatten)]
         whom: WhomArgs,

@@ -184,8 +184,8 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
     );
 }
 
-/// A column other than the name: title, width and priority. If names need room, the lowest priority
-/// is dropped first.
+/// A column other than the name: title, width and priority. If names need room, the column with the
+/// lowest priority is dropped first.
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 7] = [

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-/// The longest answer: 20 000 classes in both directions take 10 MB.
+/// The maximum length of an answer. 20 000 classes in both directions take 10 MB.
 const MAX_BYTES: u64 = 64 << 20;
-/// The time without an answer after which a gateway is stuck.
+/// A gateway that does not answer for this time counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(50);

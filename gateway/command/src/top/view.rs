@@ -22,7 +22,7 @@ pub(super) struct View {
     pub is_paused: bool,
     /// The first shown row.
     pub first: usize,
-    /// Rows of the table that fitted at the last drawing.
+    /// The number of table rows that fitted at the last drawing.
     pub page: Cell<usize>,
     /// The search text: only rows whose names contain it are shown.
     pub search: String,

@@ -39,7 +39,7 @@ impl Bed {
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
         // The gateway continues as another user, who must read the folder.
         mode(bed.folder.path(), 0o755);
-        // The kernel notices carriers up to a second later.
+        // The kernel notices a carrier after up to a second.
         let until = Instant::now() + Duration::from_secs(10);
         while bed.links().iter().any(|(_, about)| !about.is_running) && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
@@ -89,7 +89,7 @@ impl Bed {
         if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
     }
 
-    /// Also removes the other end of the veth pair.
+    /// Removes both ends of the veth pair.
     pub(super) fn remove_inside(&self) {
         self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
     }
@@ -162,7 +162,7 @@ impl Bed {
 impl Drop for Bed {
     fn drop(&mut self) {
         // A failed check may leave a guard process, which keeps the hosts alive. A connection makes
-        // the guard end, which closes the stream.
+        // the guard end. The read returns when the guard has ended.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
         }

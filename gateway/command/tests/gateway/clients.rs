@@ -28,8 +28,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
-    // The client wrote at most 9400 requests. One reload answers about 1000, so about 10 reloads
-    // suffice.
+    // One reload answers about 1000 of the at most 9400 requests, so about 10 reloads suffice.
     let reloads = said.matches("reloaded:").count();
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }

@@ -147,7 +147,8 @@ impl Left {
     }
 }
 
-/// Each form that reaches `world` is sent a second time, alone. The gateway must take it.
+/// Sends each form that reaches `world` a second time, alone, and requires that the gateway takes
+/// it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

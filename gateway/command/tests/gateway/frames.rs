@@ -178,7 +178,7 @@ fn a_plan_has_its_burst_first_and_then_its_ceiling() {
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // In the first second, 8 Mbit/s leave (the burst), then 1 Mbit/s.
+    // In the first second, the burst of 8 Mbit leaves, then 1 Mbit/s.
     let (start, mut sent) = (Instant::now(), 0_u64);
     while start.elapsed() < Duration::from_secs(4) {
         while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {

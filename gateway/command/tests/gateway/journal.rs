@@ -1,4 +1,4 @@
-//! Subscribers changed singly in the running gateway, and the journal of these changes.
+//! Changes of single subscribers in the running gateway, and the journal of these changes.
 
 use super::bed::{Bed, Gateway, INSIDE};
 use fairwire_core::Seed;

@@ -203,7 +203,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 #[test]
 fn an_ending_gateway_notifies_a_client_with_a_pending_change() {
     let Some(bed) = Bed::new("ending") else { return };
-    // At 84 B each, 200 packets take 2.1 s at 64 kbit/s. The gateway runs until they have left.
+    // At 64 kbit/s, 200 packets of 84 B take 2.1 s. The gateway runs until they have left.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
     let config = bed.write("gateway.toml", &format!("{slow}buffer = \"3 s\"\n"));
     let path = config.to_str().expect("UTF-8");

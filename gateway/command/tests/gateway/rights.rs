@@ -41,7 +41,7 @@ fn only_forwarding_threads_have_a_real_time_priority() {
     let Some(bed) = Bed::new("priority") else { return };
     let config = bed.config("");
     let path = config.to_str().expect("UTF-8");
-    // The policy is field 41 of `stat` (proc_pid_stat(5)).
+    // The scheduling policy is field 41 of `stat` (proc_pid_stat(5)).
     let policies = |gateway: &Gateway| -> Vec<(String, String)> {
         let threads = fs::read_dir(format!("/proc/{}/task", gateway.pid())).expect("it runs");
         let texts = threads.map(|thread| fs::read_to_string(thread.expect("it runs").path().join("stat")));
@@ -142,7 +142,7 @@ fn clients_hand_over_files_that_the_process_may_not_open() {
     fs::write(&sheet, rows).expect("it is ours");
     assert!(gateway.end().0.success());
 
-    // The gateway could not remove its socket, which must not prevent the next start.
+    // A socket that the gateway could not remove must not prevent the next start.
     assert!(socket.exists());
     assert_eq!(bed.call(&["status", path]).status.code(), Some(2));
     assert!(bed.start(&config).end().0.success());

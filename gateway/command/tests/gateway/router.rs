@@ -182,8 +182,8 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// Waits until the gateway takes in no more packets, and returns their number. Datagrams may
-    /// wait for a neighbour's address, and the gateway's counters are up to 10 ms old.
+    /// Waits until the gateway takes in no more packets, and returns the number taken in. Datagrams
+    /// may wait for a neighbour's address, and the gateway's counters are up to 10 ms old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -565,7 +565,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = rate_of(got, seconds);
-            // The 50 ms buffer adds 2 % in 3 s.
+            // In 3 s, data in the 50 ms buffer adds 2 %.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

@@ -262,7 +262,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // A suspension of the machine must not end the take-over.
+    // These signals act like a suspension of the machine. The take-over must survive them.
     for _ in 0..100 {
         second.signal(Signal::STOP);
         second.signal(Signal::CONT);

@@ -160,11 +160,11 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
-    // Data buffered for 50 ms may raise `got[1]` above 5. In 3 s, slow start costs a connection up
-    // to a seventh of its data.
+    // Data buffered for 50 ms may raise `got[1]` above 5 Mbit/s. In 3 s, slow start costs a
+    // connection up to a seventh of its data.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
-    // Uploads arrive at `wg0` and are taken once.
+    // Uploads arrive at `wg0`, and the gateway takes them once.
     let one = peers.at(|| UdpSocket::bind((PEERS[0], 0)).expect("its address"));
     one.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
     let before = home.taken_at_rest(&path);
@@ -330,9 +330,9 @@ fn through_tunnel(home: &Home) -> (UdpSocket, SocketAddr) {
     (socket, format!("{VPN_SERVER}:7000").parse().expect("an address"))
 }
 
-/// A host with two direct connections and a host with four through the tunnel get equal shares.
-/// After `slow_start` seconds, a ping through the tunnel takes at most 25 ms longer than when idle
-/// (field case C10).
+/// A host with two direct connections and a host with four connections through the tunnel get equal
+/// shares. After `slow_start` seconds, a ping through the tunnel takes at most 25 ms longer than
+/// when idle (field case C10).
 fn shares_are_equal(home: &Home, rates: [f64; 2], slow_start: u64, seconds: u64, tolerance: f64) {
     let (socket, server) = through_tunnel(home);
     let ping_for = |seconds| ping(&socket, server, Instant::now() + Duration::from_secs(seconds));
@@ -412,7 +412,8 @@ fn a_modem_before_the_routers_vpn_client_stays_empty() {
         let rates = [20.0, 10.0].map(|rate| rate * part);
         let gateway = home.start(&home.config(|text| with_tunnel(&text, rates)));
         println!("{controller} at {part}");
-        // Windows grow slowly after slow start. The host with fewer connections then has about 4 % less.
+        // Windows grow slowly after slow start. The host with fewer connections then gets about 4 %
+        // less.
         shares_are_equal(&home, rates, 4, 14, 0.08);
         assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     }

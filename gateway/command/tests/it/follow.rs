@@ -155,7 +155,7 @@ fn refused_changes_do_not_affect_others() {
         let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
         request(43, number, &[(1, format!("c{number}").as_bytes()), (26, &limit)])
     };
-    // A ceiling of 30 Mbit/s is invalid: the file's burst is 20 Mbit/s.
+    // A ceiling of 30 Mbit/s is invalid: it exceeds the file's burst of 20 Mbit/s.
     let bad = [13, 57];
     let mut requests: Vec<Vec<u8>> =
         (0..60).map(|n| change(n, if bad.contains(&n) { 30_000_000 } else { 5_000_000 })).collect();

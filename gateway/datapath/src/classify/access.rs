@@ -128,7 +128,7 @@ pub struct AccessTable {
 }
 
 impl PartialEq for AccessTable {
-    /// Compares the entries. Their slots depend on the insertion order.
+    /// Compares the entries without their slots, which depend on the insertion order.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }

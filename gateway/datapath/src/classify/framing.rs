@@ -2,7 +2,7 @@
 
 use fairwire_linux::port::LinkKind;
 
-/// Bytes of an Ethernet header. With an overhead of -14 bytes, only the IP packet counts.
+/// Bytes of an Ethernet header. An overhead of -14 bytes leaves only the IP packet.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;
 
 /// Payload and total size of an ATM cell, in bytes (ITU-T I.361).
@@ -21,8 +21,8 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// Ethernet: the check sequence (4), preamble (8) and gap (12), and at least 84 B (IEEE 802.3,
-    /// clause 4.4.2).
+    /// Ethernet adds check sequence (4), preamble (8) and gap (12). The minimum is 84 B (IEEE
+    /// 802.3, clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
     /// The size of a frame of `frame_bytes` that begins with the header of `link`: at least 1,

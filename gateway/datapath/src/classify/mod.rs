@@ -79,7 +79,7 @@ pub struct ClassifierPlan {
     pub claims: Arc<Claims>,
 }
 
-/// A key of all hashes that no sender can know.
+/// A random key for all hashes, unknown to all senders.
 pub fn secret() -> [u8; 16] {
     // Each `RandomState` has new keys from the system's randomness.
     let [low, high] = [0_u64, 1].map(|word| RandomState::new().hash_one(word).to_ne_bytes());
@@ -226,7 +226,7 @@ impl Classifier {
         Some(assured::codepoint(class, packet.color))
     }
 
-    /// Sets whether each class is suspended, by number.
+    /// Sets which classes are suspended, by class number.
     #[must_use]
     pub fn suspending(self, suspended: SharedList<bool>) -> Self {
         Classifier { suspended, ..self }

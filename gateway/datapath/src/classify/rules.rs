@@ -27,7 +27,7 @@ pub struct MatchFields {
 /// A set of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortSet {
-    /// Included ranges, with both ends; empty for all ports.
+    /// Port ranges, both ends included; empty for all ports.
     pub ranges: Box<[(u16, u16)]>,
     /// Ranges excluded from `ranges`.
     pub without: Box<[(u16, u16)]>,
@@ -123,7 +123,7 @@ impl Claims {
             && self.rules.iter().map(of_rules).eq(other.rules.iter().cloned())
     }
 
-    /// The first class whose rule matches, for a packet of no subscriber.
+    /// The first class whose rule matches `fields`, for a packet of no subscriber.
     #[inline]
     pub fn matched(&self, fields: &MatchFields) -> Option<u32> {
         self.rules.iter().find(|rule| rule.fits(fields)).map(|rule| rule.class)

@@ -28,7 +28,7 @@ impl PrefixTable {
     }
 
     /// A copy without the prefixes `gone` and with the prefixes `new`, made without a rebuild.
-    /// `None` if a prefix contains another, or one of `gone` does not have the given class.
+    /// `None` if prefixes nest, or a prefix of `gone` does not have the given class.
     pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
         if !self.is_flat {
             return None;
@@ -184,7 +184,7 @@ impl<N: Address> Ranges<N> {
 /// The first and the last address of a prefix, and its class.
 type Claimed<N> = ((N, N), u32);
 
-/// Sorts each prefix before those that it contains. Equal prefixes keep their order, and the last
+/// Sorts each prefix before the prefixes within it. Equal prefixes keep their order, and the last
 /// wins.
 fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));

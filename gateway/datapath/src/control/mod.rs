@@ -49,7 +49,7 @@ const SILENT: Duration = Duration::from_secs(40);
 /// The silence after which a source that is not yet known gives up its slot. OSPF sends a hello
 /// every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// The bucket's burst is `BURST` at the bucket's rate, but at least `BURST_BYTES`.
+/// The bucket's burst, as time at its rate. The burst is at least `BURST_BYTES`.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
@@ -180,7 +180,7 @@ const DISCOVERY: [u16; 2] = [5353, 5355];
 const MLD: [u8; 4] = [130, 131, 132, 143];
 /// The ICMPv6 types of router and neighbour discovery (RFC 4861, section 4).
 const ND: std::ops::RangeInclusive<u8> = 133..=137;
-/// With this hop limit, no router has forwarded the packet (RFC 5082, section 3).
+/// The hop limit of a packet that no router forwarded (RFC 5082, section 3).
 const NOT_SENT_ON: u8 = 255;
 /// The hop limit that keeps routers from forwarding the packet.
 const NOT_TO_BE_SENT_ON: u8 = 1;

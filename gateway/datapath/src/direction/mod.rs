@@ -1,4 +1,4 @@
-//! One direction, without I/O: split, classify, queue, shape.
+//! One direction, without I/O: splits, classifies, queues and shapes packets.
 //!
 //! The link is a [`Server`]. Departures precede arrivals at the same instant.
 
@@ -41,7 +41,7 @@ pub struct DirectionPlan {
     pub shaper: Option<ShaperPlan>,
     /// Parses headers, and finds flows and classes.
     pub classifier: Classifier,
-    /// The size of the pool, which holds all frames inside.
+    /// The size of the pool, which holds all of this direction's frames.
     pub pool: PoolSize,
     /// The number of flows that are counted one by one.
     pub flows: usize,
@@ -55,7 +55,7 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// The longest process delay that the link makes up for.
+    /// The maximum lost time that the link makes up for.
     pub catch_up: Duration,
     /// The rate at which frames that are not IP may bypass the discipline. The link's rate includes
     /// this rate.

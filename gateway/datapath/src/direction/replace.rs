@@ -49,8 +49,8 @@ pub struct Sizes {
 pub struct HandedOver {
     /// Packets that waited.
     pub packets: u64,
-    /// The number of waiting packets sent ahead of the new discipline, which would have refused
-    /// some of them.
+    /// The number of waiting packets sent before all others, because the new discipline would have
+    /// refused some of them.
     pub ahead: u64,
     /// Was every packet accounted for, before and after the hand-over?
     pub is_balanced: bool,
@@ -68,13 +68,13 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// Packets for which hand-over memory (2.4 MB) is allocated in advance. More packets enlarge the
-/// memory.
+/// The number of packets whose hand-over memory (2.4 MB) is allocated in advance. The memory grows
+/// for more packets.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
     /// Builds the components of `plan` for a direction of `present` sizes. Flows keep their counts
-    /// if `keeps_flows` is true and `plan` counts equally many flows.
+    /// if `keeps_flows` is true and `plan` counts as many flows as before.
     pub fn new(plan: DirectionPlan, present: Sizes, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
@@ -154,7 +154,7 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// From `now` on, gives `class` the terms that it has in `fresh`, like
+    /// At `now`, replaces the terms of `class` by its terms in `fresh`: see
     /// [`fairwire_core::Control::retune_class`]. Returns false if this is impossible.
     pub fn retune_class(
         &mut self,
@@ -238,8 +238,8 @@ impl Direction {
                     }
                     false => before,
                 };
-                // If packets of an earlier hand-over wait ahead, no queue stays in place. Queued
-                // packets would overtake older ones.
+                // If packets of an earlier hand-over still wait ahead, no queue stays in place. The
+                // packets in such a queue would overtake these older packets.
                 let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };

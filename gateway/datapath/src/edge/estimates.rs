@@ -96,7 +96,7 @@ impl EstimatesView {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
 
-    /// The estimated fraction of the in-profile packets of `class` that are marked, 0 to 1.
+    /// The estimated fraction of marked packets among the in-profile packets of `class`, 0 to 1.
     pub fn estimate(&self, class: u32) -> f64 {
         let bits = self.of_class.get(class as usize).map_or(0, |seen| seen.estimate.load(Ordering::Relaxed));
         f64::from_bits(bits)
@@ -116,7 +116,7 @@ impl Targets {
         Targets { of_class: (0..classes).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect() }
     }
 
-    /// Shows other threads the target of each class, which `target_of` returns.
+    /// Shows other threads the target that `target_of` returns for each class.
     pub fn show(&self, mut target_of: impl FnMut(u32) -> Option<f64>) {
         for (class, place) in (0..).zip(&self.of_class) {
             place.store(target_of(class).unwrap_or(f64::NAN).to_bits(), Ordering::Relaxed);

@@ -6,7 +6,7 @@ use fairwire_linux::port::{LinkKind, Outgoing, Port, PortError, PortHealth, Refu
 use fairwire_wire::vnet::VnetHeader;
 use std::collections::VecDeque;
 
-/// A port with scripted arrivals that keeps its departures.
+/// A port that delivers scripted arrivals and keeps departures.
 #[derive(Debug, Default)]
 pub struct MemoryPort {
     now: Time,

@@ -316,8 +316,8 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
         E::Number(interfaces.down),
         E::Send,
     ];
-    // Drops frames with two tags if the first is of VLAN 0; no host needs them. The kernel strips
-    // the second tag only later, so the other rules would miss the IP packet.
+    // Drops frames with two tags if the first is of VLAN 0. No host needs such frames. The kernel
+    // strips the second tag only later, so the other rules would miss the IP packet.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)

@@ -38,7 +38,7 @@ pub struct SharedPort<P> {
     port: P,
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
-    /// True once the threads have the port's device. Before, they get no frames.
+    /// Do the threads have the port's device? Without it, they get no frames.
     is_handed_out: bool,
     buckets: Box<[Bucket]>,
     balance: Balance,
@@ -126,7 +126,7 @@ const PARCELS: usize = 256;
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
 /// A thread with fewer than this number of frames in flight has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
-/// From this mean number of frames per batch on, the deciding thread cannot keep up.
+/// With this many frames per batch on average, or more, the deciding thread cannot keep up.
 const MANY: usize = 24;
 /// With fewer than this number of frames per batch, a thread is not worth waking.
 const FEW: usize = 8;
@@ -270,7 +270,7 @@ impl Lane {
     fn hand_over(&mut self) {
         if let (Some(open), Some(parcels)) = (self.open.take(), &self.parcels) {
             self.handed += 1;
-            // The channel has room for all parcels. A thread that panicked takes none, and counts
+            // The channel has room for all parcels. A panicked thread takes no parcels, and counts
             // as stalled.
             let _ = parcels.try_send(open);
         }

@@ -73,8 +73,8 @@ enum By {
     #[default]
     Stamp,
     Acknowledgement,
-    /// By the timestamp's echo in data. The timed segment has no payload: its acknowledgement
-    /// allowed the other end to send the data.
+    /// Data echoes the timestamp. The timed segment has no payload: its acknowledgement allowed the
+    /// other end to send the data.
     Released,
 }
 
@@ -163,7 +163,8 @@ impl Conversation {
         self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
-    /// Takes `segment`, which uses no sequence numbers. Returns its number if it is timed.
+    /// Takes `segment`, which uses no sequence numbers. Returns the timing's number if `segment` is
+    /// timed.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
         self.halves()[way].acknowledges(segment, us(now))
@@ -265,7 +266,7 @@ impl Half {
     fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: u32) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
-        // A segment answered at once takes precedence over one answered by released data.
+        // This segment is answered at once, so it replaces a timed segment without payload.
         let is_free = self.by == By::Released || self.is_free(now);
         self.remember(segment, end);
         if !(is_timeable && is_free) {

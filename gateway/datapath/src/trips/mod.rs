@@ -133,8 +133,8 @@ impl Trips {
         &self.ways[way as usize]
     }
 
-    /// Replaces the classes by `classes` of another configuration, which get the present counts:
-    /// class n is now `class_map[n]`. Returns the previous classes.
+    /// Installs `classes` of another configuration with the present counts: class n becomes
+    /// `class_map[n]`. Returns the previous classes.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
         classes.map(|mut new| {

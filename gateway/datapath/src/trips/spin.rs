@@ -116,7 +116,7 @@ impl Spin {
 mod tests {
     use super::*;
 
-    /// A connection whose ends send a packet every `every` microseconds.
+    /// A connection whose ends send packets `every` microseconds apart.
     struct Path {
         spin: Spin,
         every: u64,

@@ -63,14 +63,14 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
-    /// A QUIC conversation's hash, different from that of TCP with equal ports.
+    /// A QUIC conversation's hash. TCP with equal ports has another hash.
     #[inline]
     pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         self.hash(frame, headers, way) ^ 2
     }
 
-    /// The conversation with this `hash`, and its index. If there is none and the packet `opens`
-    /// one, a new conversation takes a free or silent entry, if any.
+    /// The conversation with this `hash`, and its index. If `opens` is true, an unknown
+    /// conversation takes a free or silent entry. `None` if the conversation has no entry.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, opens: bool, now: Time) -> Option<(usize, &mut Conversation)> {
         let first = (hash >> 32) as usize & (self.conversations.len() - 1) & !(PLACES - 1);

@@ -157,7 +157,7 @@ fn the_rate_is_exact_over_many_packets() {
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // 200 steps of 5 ms carry 50 packets each. A catch-up of 2.5 ms halves that.
+    // 200 steps of 5 ms carry 50 packets each, or 25 with a catch-up of 2.5 ms.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {

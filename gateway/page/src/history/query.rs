@@ -104,7 +104,7 @@ pub struct CauseHistory {
     pub counts: Vec<u64>,
 }
 
-/// The past of one class; `None` in slots that do not name it.
+/// The past of one class; `None` in slots without the class.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
     /// The class's name; empty for the sum of all unnamed classes.
@@ -113,7 +113,7 @@ pub struct ClassHistory {
     pub offered_bps: Vec<Option<f64>>,
     /// Bit/s that the class got, per slot.
     pub throughput_bps: Vec<Option<f64>>,
-    /// Bit/s of the class's fair share, per slot.
+    /// The class's fair share in bit/s, per slot.
     pub fair_bps: Vec<Option<f64>>,
 }
 

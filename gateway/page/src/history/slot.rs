@@ -3,7 +3,7 @@
 use fairwire_control::snapshot::{CountsSnapshot, Snapshot, SojournHistogram, TotalsSnapshot};
 use std::collections::BTreeMap;
 
-/// The maximum number of classes named in a slot. Those with the most traffic are named.
+/// The maximum number of classes named in a slot: the classes with the most traffic.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
 /// The maximum number of classes that an unfinished slot sums up. A second adds at most 32 classes,

@@ -27,7 +27,7 @@ const VERSION: i32 = 1;
 /// The length of a database page, in bytes.
 const PAGE: u64 = 4096;
 const TIDY_S: u64 = 60;
-/// How long slots of 1 s and of 10 s are kept, in seconds.
+/// The ages, in seconds, at which slots of 1 s and of 10 s are deleted.
 const KEPT_S: [u64; 2] = [900, 7200];
 
 const TABLES: &str = "
@@ -283,7 +283,7 @@ mod tests {
         let path = folder.path().join("home.sqlite");
         let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
         store.keep(&[slot(60, 60, 3)], 100).expect("there is room");
-        // The copies are the files as a kill would leave them.
+        // A killed process would leave the files as copied here.
         let copy = folder.path().join("copy.sqlite");
         for ending in ["", "-wal"] {
             let named = |path: &Path| format!("{}{ending}", path.display());

@@ -17,7 +17,7 @@ const MAX_CONNECTIONS: usize = 64;
 pub struct Marks {
     /// True once a request of the client has been permitted.
     pub may_read: AtomicBool,
-    /// When the client last took data of its stream, in milliseconds of the monotonic clock; 0
+    /// The last time the client took data of its stream, in milliseconds of the monotonic clock; 0
     /// without a stream.
     pub taken_at_ms: AtomicU64,
 }

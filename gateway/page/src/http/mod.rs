@@ -1,7 +1,7 @@
 //! Metrics and the page over HTTP, on a separate thread.
 //!
 //! A connection carries one request. The datapath shares only the board with this thread, and never
-//! waits for it.
+//! waits for the thread.
 
 mod connections;
 mod latest;

@@ -114,7 +114,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue is 20 packets × 1 ms = 20 ms. The tolerance is 1 ms plus a bucket's width.
+    // A full queue of 20 packets takes 20 ms to send. The tolerance is 1 ms plus a bucket's width.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -347,7 +347,7 @@ fn the_sojourn_is_a_histogram_since_the_start() {
     // A packet is counted when its transmission begins, so the count may be higher by one.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // The queue is mostly full: 20 packets × 1 ms.
+    // The queue is mostly full: 20 packets of 1 ms each.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");

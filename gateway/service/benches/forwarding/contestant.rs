@@ -199,7 +199,7 @@ fn steer(mask: u32) -> Result<(), Failure> {
             std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
         })
     };
-    // Only the thread that writes gets the new /sys.
+    // Only the writing thread gets the new mount of /sys.
     let written = std::thread::scope(|scope| scope.spawn(write).join());
     Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }

@@ -11,7 +11,7 @@ const ETHERNET_BYTES: usize = 14;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
 
-/// A UDP frame to `mac`. `hosts` are its source and destination; `flow` is the sender's port.
+/// A UDP frame to `mac`. `hosts` are the source and destination; `flow` is the source port.
 pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 17);
     let udp_bytes = (frame.len() - PORTS_AT) as u16;

@@ -30,10 +30,10 @@ struct Options {
     /// Rounds; each measures every contestant once
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Only contestants whose name contains this; may be given again
+    /// Measure only contestants whose name contains this text; may be repeated
     #[arg(long)]
     only: Vec<String>,
-    /// Only small, large, tcp, idle or cpu; may be given again
+    /// Measure only small, large, tcp, idle or cpu; may be repeated
     #[arg(long)]
     question: Vec<String>,
     /// Exit 3 when a promise is not kept

@@ -23,7 +23,7 @@ pub(crate) enum Question {
     Large,
     /// Bits of TCP payload per second.
     Tcp,
-    /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
+    /// One-way delay of a small datagram on an otherwise idle path, in nanoseconds: median and 99th
     /// percentile.
     Idle,
     /// CPU time per frame at [`FIXED_RATE`], in nanoseconds, of our thread or of the kernel's
@@ -69,8 +69,8 @@ pub(crate) fn measure(
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's CPU time is computed from its processor's idle time, so processors are not kept
-    // awake.
+    // The kernel's CPU time is computed from the idle time of its processor, so no processor is
+    // kept awake.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {

@@ -122,7 +122,7 @@ fn forwarded(stream: &mut Stream, batches: u64) {
     }
 }
 
-/// The bytes of a frame, the arrival rate as a multiple of the link's, and the protocol.
+/// The bytes of a frame, the arrival rate as a multiple of the link's rate, and the protocol.
 type Load = (usize, f64, Protocol);
 const LOADS: [Load; 10] = [
     (64, 0.9, Udp),

@@ -29,8 +29,8 @@ pub struct AfPacketSpec {
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
-    /// The number of threads that send, of which one also decides. Use several for links too fast
-    /// for one processor.
+    /// The number of threads that send; one of them also chooses the packets. Use several for links
+    /// too fast for one processor.
     #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
     pub threads: Option<u32>,
 }
@@ -114,7 +114,7 @@ impl Backend {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }
 
-    /// The number of threads that send; with 1, only the deciding thread does.
+    /// The number of threads that send. If 1, only the deciding thread sends.
     pub fn threads(&self) -> u32 {
         match self {
             Backend::AfPacket(spec) => spec.checked().expect("it was checked when it was read").threads,

@@ -7,12 +7,12 @@ use fairwire_datapath::class_book::{Class, UNCLAIMED};
 use fairwire_subscribers::sheet::SubscriberRow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The differences between a configuration and the next.
+/// The differences between two successive configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// One readable line for each change. If many classes changed, only the first few are named.
     pub lines: Vec<String>,
-    /// Changed keys that cannot change while the gateway runs.
+    /// The changed keys that take effect only after a restart.
     pub needs_restart: Vec<String>,
     /// Classes with a new weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
@@ -63,7 +63,7 @@ impl Config {
         changes
     }
 
-    /// For each class number, the number in `next` of the class with the same name, or
+    /// Maps each class number to the number of the class with the same name in `next`, or to
     /// [`UNCLAIMED`] if that class is gone. A number that is vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =

@@ -245,8 +245,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The description of a tree of the classes `listed`. Each class number in `hosts` adds a leaf
-    /// for hosts below that class.
+    /// The description of a tree of the classes `listed`. Each entry of `hosts` adds a leaf for
+    /// hosts below the class with this number.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -336,9 +336,9 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The index in [`Leaves::prepared`] of the leaf's discipline. The first class that names a
-    /// discipline, from the leaf upwards, decides. If none does, the direction's discipline (index
-    /// 0) applies.
+    /// The index in [`Leaves::prepared`] of the leaf's discipline. From the leaf upwards, the first
+    /// class that names a discipline decides. If none does, the direction's discipline (index 0)
+    /// applies.
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -356,8 +356,8 @@ impl<'a> DisciplinePlan<'a> {
 /// The number of leaves for hosts in a class with a ceiling for each host. The work for a packet
 /// grows with the number of backlogged leaves.
 const HOSTS: usize = 256;
-/// A placeholder for a leaf's buffer when the tree is checked: equal shares of the buffer for
-/// thousands of leaves would be refused as too small.
+/// A placeholder for a leaf's buffer when the tree is checked. Equal shares for thousands of leaves
+/// would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
 /// If there are at most this many leaves, all are built before the first packet, so that nothing is
 /// allocated later. Otherwise each leaf is built by its first packet, since few are busy at a time.
@@ -365,8 +365,8 @@ const MADE_AT_ONCE: usize = 1024;
 /// The maximum total room, in packets, of leaves that are built before the first packet. This room
 /// takes 16 MB of memory, but only once it is used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// If leaves are built by their first packets, at most this many empty leaves are kept. With
-/// `fq-codel` they take 3 MB.
+/// If leaves are built when their first packets arrive, at most this many empty leaves are kept.
+/// With `fq-codel` these leaves take 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
 #[derive(Clone, Copy)]
@@ -421,7 +421,7 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// Replaces the plan of leaf `place` by that of leaf `from` in `fresh`. Both trees have the
+    /// Replaces the plan of leaf `place` by the plan of leaf `from` in `fresh`. Both trees have the
     /// same leaf disciplines, so indexes into `prepared` stay valid.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
@@ -472,9 +472,9 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     }
 }
 
-/// The backlog below which a leaf drops nothing. It is stated as a time, since leaves with equal
-/// parameters have different buffers. A shorter wait is no standing queue (CoDel's target, RFC
-/// 8289, section 4.3).
+/// The backlog below which a leaf drops nothing: a shorter wait is no standing queue (CoDel's
+/// target, RFC 8289, section 4.3). The backlog is a time, since leaves with equal parameters have
+/// different buffers.
 const LITTLE: Duration = Duration::from_ms(5);
 
 /// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a

@@ -116,7 +116,7 @@ pub struct Memory {
     pub max_frames_bytes: u64,
 }
 
-/// Bytes of a class: the entry in the book with the name, and the counts in both directions.
+/// Bytes of a class: its entry and name in the class book, and its counts in both directions.
 const CLASS_BYTES: usize = size_of::<fairwire_datapath::class_book::Class>()
     + 32
     + 48

@@ -53,8 +53,8 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // Class `a` gets its guarantee of 400 first, and `b` gets its ceiling. Unclaimed traffic
-        // and `a` share the other 500 bit/s.
+        // Class `a` gets 400 bit/s (its guarantee), and `b` gets 100 bit/s (its ceiling). Unclaimed
+        // traffic and `a` share the other 500 bit/s.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

@@ -64,7 +64,7 @@ pub(super) fn as_typed(choice: &Choice) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// For each class number, the index in `choices`. Subscribers have none.
+    /// For each class number, the index in `choices`; `None` for subscribers.
     of_class: Box<[Option<usize>]>,
 }
 

@@ -115,7 +115,7 @@ const MAX_TOKEN_BYTES: u64 = 4096;
 /// A link may make up for at most this much lost time. A busy machine may wake the thread this
 /// late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The default time between two wakings while packets wait. HTB and CAKE also let a link send for
+/// The default time between two wake-ups while packets wait. HTB and CAKE also let a link send for
 /// about this time at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
@@ -136,7 +136,7 @@ impl Config {
         Config::load_edited(path, &[(path, text)])
     }
 
-    /// The configuration at `path`, as if the files of `edited` had these texts.
+    /// The configuration at `path`, as if each file in `edited` contained the given text.
     ///
     /// # Errors
     /// As for [`load`](Config::load).
@@ -482,8 +482,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(file)
 }
 
-/// Frames in addition to the buffer's: for packets that bypass the discipline, and for a burst. An
-/// unshaped direction has only these.
+/// Frames in addition to those of the buffer: for bursts and for packets that bypass the
+/// discipline. An unshaped direction has only these frames.
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;

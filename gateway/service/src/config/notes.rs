@@ -175,5 +175,5 @@ fn slips(way: Way, tree: &Tree) -> Option<String> {
 }
 
 /// The fewest full packets in a useful buffer. With fewer, a TCP flow cannot recover by fast
-/// retransmission, and the tokens are too few for precise shares.
+/// retransmission, and disciplines such as `faba` have too few tokens for precise shares.
 pub(super) const FEW_PACKETS: f64 = 20.0;

@@ -23,7 +23,7 @@ impl Config {
     /// Builds the discipline `name` as if `way` used it, with the link, buffer, classes and
     /// parameters of this configuration. Returns `None` if the direction is not shaped.
     ///
-    /// A discipline that does not support these classes gets none. A discipline that supports
+    /// A discipline that does not support these classes gets no classes. A discipline that supports
     /// neither guarantees nor ceilings gets only the weights.
     ///
     /// # Errors

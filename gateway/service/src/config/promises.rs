@@ -73,8 +73,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that the rate of each burst is above the class's ceiling, but above neither the link's
-/// rate nor the rates at which parent classes may send.
+/// Checks that the rate of each burst is above the class's ceiling, but at most the link's rate and
+/// the rates at which parent classes may send.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {

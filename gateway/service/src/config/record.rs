@@ -13,7 +13,7 @@ pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<Str
 /// The subscriber file at `path`, with its journal.
 ///
 /// # Errors
-/// If either cannot be read.
+/// If either file cannot be read.
 pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }

@@ -125,8 +125,8 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         }
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
-    // The maximum is half of the time for which a link catches up. The other half is for a late
-    // wake-up.
+    // The maximum is half of the lost time that a link may make up for. The other half is for a
+    // late wake-up.
     span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
@@ -189,7 +189,7 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Can `name` be a host name (RFC 1123, section 2.1)? Underscores occur too.
+/// Can `name` be a host name (RFC 1123, section 2.1)? Underscores are accepted too.
 fn is_host(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_letter);

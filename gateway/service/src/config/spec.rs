@@ -56,7 +56,7 @@ pub struct Spec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionSpec {
-    /// The link's rate, a little below that of the true bottleneck, so packets queue in the
+    /// The link's rate, a little below the rate of the true bottleneck, so packets queue in the
     /// gateway.
     pub rate: Quantity<Rate>,
     /// The settings by which the rate follows an outside line that varies: `min`, `max`, `target`,
@@ -73,7 +73,7 @@ pub struct DirectionSpec {
     pub discipline: Option<Choice>,
     /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
-    /// With `classful`: the discipline of each class without classes below it, in the form of
+    /// With `classful`: the discipline of each class without classes below it, given like
     /// `discipline`. Default: `fq-codel`, with fewer queues if there are many classes.
     pub leaf: Option<Choice>,
     /// The limit of waiting packets. Default: 50 ms, and at least 20 full packets.
@@ -119,7 +119,7 @@ pub enum DscpChoice {
     #[default]
     Keep,
     /// The codepoint is cleared, so no router behind the gateway treats packets by a codepoint that
-    /// strangers wrote. A `match` by `dscp` sees the original.
+    /// strangers wrote. A `match` by `dscp` uses the original codepoint.
     Wash,
     /// The codepoint becomes that of assured forwarding, class 1. The packet's colour is the drop
     /// precedence: AF11 green, AF12 yellow, AF13 red (RFC 2597).
@@ -150,14 +150,14 @@ impl DscpChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
-    /// Bytes added to the Ethernet frame without check sequence; negative to subtract bytes. The
-    /// default 24 is Ethernet's check sequence (4), preamble (8) and gap (12). With -14, only the
-    /// IP packet counts.
+    /// Bytes added to the Ethernet frame without check sequence; a negative number subtracts bytes.
+    /// The default 24 is Ethernet's check sequence (4), preamble (8) and gap (12). With -14, only
+    /// the IP packet counts.
     pub overhead_bytes: Option<i32>,
     /// The fewest bytes that a frame counts as, including its overhead. Default: 84 B with the
     /// default overhead, else 1 B.
     pub minimum: Option<Quantity<Size>>,
-    /// Are frames carried in ATM cells, 48 bytes in each 53 (ADSL)? Default: false.
+    /// Are frames carried in ATM cells (ADSL), which take 53 bytes for each 48? Default: false.
     #[serde(default)]
     pub atm: bool,
 }
@@ -233,8 +233,8 @@ pub enum FlowsChoice {
     Destination,
     /// The inside host, by its address. It receives downloads and sends uploads.
     Inside,
-    /// The inside host, by its Ethernet address, whatever its number of addresses. All hosts behind
-    /// a router are one flow.
+    /// The inside host, by its Ethernet address, even if it has several IP addresses. All hosts
+    /// behind a router are one flow.
     Mac,
     /// The outside host.
     Outside,
@@ -400,7 +400,7 @@ pub enum BindSpec {
     /// if it belongs to another subscriber. A missing value does not agree if the subscriber's row
     /// has a value.
     Strict,
-    /// No column. The address alone decides, if it belongs to a subscriber.
+    /// No column. If the sender's address belongs to a subscriber, the address alone decides.
     Loose,
 }
 
@@ -437,8 +437,8 @@ pub struct TelemetrySpec {
     /// A group whose members may read over the socket (`status`, `counts`, `watch`), but change
     /// nothing. Default: none; only the owner may use the socket.
     pub readers: Option<String>,
-    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Beyond loopback it needs
-    /// `token_file`. Default: none.
+    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. An address beyond loopback
+    /// needs `token_file`. Default: none.
     pub metrics: Option<String>,
     /// Names by which browsers and readers of metrics may address this machine, beyond its
     /// addresses and `localhost`. Default: none; with a `token_file`, any name.
@@ -462,8 +462,8 @@ pub struct TelemetrySpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageSpec {
-    /// The page's address, such as `127.0.0.1:9821`, which serves metrics too. Beyond loopback it
-    /// needs `telemetry.token_file`.
+    /// The page's address, such as `127.0.0.1:9821`; metrics are served there too. An address
+    /// beyond loopback needs `telemetry.token_file`.
     pub address: String,
     /// The file of the history, in a folder that the gateway's user may write. Default:
     /// `NAME.sqlite` in systemd's `STATE_DIRECTORY`. Without a file the history is in memory, and

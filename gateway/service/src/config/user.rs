@@ -1,4 +1,4 @@
-//! The user of the gateway's process once everything that needs root is open.
+//! The user that the gateway's process becomes once everything that needs root is open.
 
 use super::Config;
 use fairwire_document::{DocumentError, Problem};
@@ -74,7 +74,7 @@ impl User {
     }
 
     /// True if the user may read the file at `path`, by the modes of the file and of the folders
-    /// above. False if the modes cannot be read.
+    /// above it. False if the modes cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
         self.may(path, 4)
     }

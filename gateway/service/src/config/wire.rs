@@ -21,8 +21,8 @@ pub struct WireSpec {
     pub inside: Insides,
     /// The interface towards the rest of the world.
     pub outside: String,
-    /// A router's tunnels whose packets leave by `outside`, such as a VPN client's: at most 3.
-    /// Traffic between the inside and a tunnel is shaped as traffic of `outside`.
+    /// A router's tunnels whose packets leave by `outside`, such as a VPN client's tunnel; at most
+    /// 3. Traffic between the inside and a tunnel is shaped as traffic of `outside`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<TunnelSpec>,
     /// The least time between two wakings while packets wait. A longer time saves processor time,

@@ -41,7 +41,7 @@ pub(super) struct Edges {
 
 impl Edges {
     /// Opens the sockets and reads the keys, before the process gives up its rights. Uses a socket
-    /// in `handed` if that is already bound to the reports' address.
+    /// in `handed` if one is already bound to the reports' address.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");

@@ -143,7 +143,8 @@ impl EdgeReport {
         bytes
     }
 
-    /// The report in `bytes`, if `key` authenticates it. [`Freshness`] decides whether it is new.
+    /// The report in `bytes`, if `key` authenticates it. [`Freshness`] decides whether the report
+    /// is new.
     pub fn decode(bytes: &[u8], key: &Key) -> Result<EdgeReport, Refusal> {
         let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Refusal::Malformed)?;
         let (head, classes) = said.split_first_chunk::<HEAD>().ok_or(Refusal::Malformed)?;

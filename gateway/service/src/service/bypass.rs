@@ -19,7 +19,7 @@ const OVER: Duration = Duration::from_secs(60);
 const PART: f64 = 0.05;
 /// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;
-/// The most bytes of a packet. A lost packet counts as this many, since it may have been lost
+/// The most bytes of a packet. A lost packet counts as this many bytes, since it may have been lost
 /// before the gateway counted it.
 const MAX_PACKET: u64 = 1538;
 
@@ -114,7 +114,7 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
         if is.rate_bps == 0 || seconds <= 0.0 {
             return 0.0;
         }
-        // Packets arrive by the first interface and leave by the second.
+        // First the interface where packets arrive, then the interface where they leave.
         let ends = match way {
             Way::Download => [(before.outside, after.outside), (before.inside, after.inside)],
             Way::Upload => [(before.inside, after.inside), (before.outside, after.outside)],

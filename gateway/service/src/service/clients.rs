@@ -294,8 +294,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes the client's next reload requests, merges them into `reload`, and returns their
-    /// number. The merged request reads the files that arrived last.
+    /// Merges the client's next reload requests into `reload`, and returns their number. The merged
+    /// request reads the files that arrived last.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {

@@ -77,8 +77,8 @@ pub(crate) struct Replace {
     pub done: SyncSender<Replaced>,
 }
 
-/// The result of a replacement: the fate of the packets, and the replaced memory, which the
-/// receiver frees when time does not matter.
+/// The result of a replacement, with the replaced memory. The receiver frees this memory when time
+/// does not matter.
 pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
     pub at: Time,
@@ -139,14 +139,14 @@ pub(super) struct Moments {
     observed: Time,
     /// The time of the last change of classes.
     edited: Time,
-    /// When forwarding ends, even if packets still wait; `None` until shutdown begins.
+    /// The time at which forwarding ends, even if packets still wait; `None` until shutdown begins.
     ended: Option<Time>,
 }
 
 /// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The interval between polls for commands during [`MOMENT`] after a change of classes, since
-/// further changes may follow.
+/// The interval between polls for commands during [`MOMENT`] after a change of classes. Further
+/// changes may follow then.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 

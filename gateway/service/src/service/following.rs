@@ -72,7 +72,7 @@ impl Following {
         board: &Board,
         now: Time,
     ) {
-        // A step takes at most one buffer of trips, however fast they arrive.
+        // A step takes at most `HEARD` round trips, however fast they arrive.
         for (trip, at) in self.trips.try_iter().take(HEARD) {
             self.autorate.hear(trip, at);
         }

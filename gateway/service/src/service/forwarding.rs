@@ -50,7 +50,7 @@ pub(super) struct Forwarding {
     pub frame_bytes: u32,
 }
 
-/// The result of forwarding: the stream to the process that has taken over, if one has.
+/// The stream to the process that has taken over, if any.
 type Outcome = Result<Option<UnixStream>, PortError>;
 pub(super) type Thread = JoinHandle<Outcome>;
 type Job = Box<dyn FnOnce() -> Outcome + Send>;
@@ -83,8 +83,8 @@ fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Sen
 
 impl Forwarding {
     /// Forwards until the gateway ends or another process takes over. Returns the stream to that
-    /// process, if any. `begun` receives the stream to the process from which the link was taken
-    /// over, if any.
+    /// process, if any. `begun` receives the stream to the process that handed over the link, if
+    /// any.
     pub(super) fn run(
         self,
         commands: mailbox::Receiver<Command>,

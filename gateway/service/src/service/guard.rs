@@ -43,7 +43,7 @@ pub(super) struct GuardParameters {
 pub(super) struct Watched {
     /// The name in the configuration.
     pub name: String,
-    /// The index when the gateway opened the interface.
+    /// The interface's index when the gateway opened the interface.
     pub index: u32,
 }
 
@@ -129,7 +129,7 @@ struct Guard {
     bridge: Option<Bridge>,
     /// True if the gateway is gone, so that standard input is closed.
     is_orphan: bool,
-    /// The time of the next attempt, after the bridge could not be built.
+    /// The time of the next attempt to build the bridge, after an attempt failed.
     try_at: Time,
     look_at: Time,
     is_torn: bool,
@@ -240,7 +240,7 @@ impl Guard {
                 let was_open = self.bridge.is_some();
                 self.close("the gateway forwards again");
                 if bytes.contains(&RESUME) {
-                    // The write fails if the gateway does not read: it is stuck again.
+                    // The write fails if the gateway does not read, because it is stuck again.
                     let _ = write(std::io::stdout(), &[if was_open { OPENED } else { RESUME }]);
                 }
             }
@@ -272,7 +272,7 @@ impl Guard {
         }
     }
 
-    /// Rebuilds the bridge if an interface was removed and created again, and so left the bridge.
+    /// Rebuilds the bridge if an interface left it by being removed and created again.
     fn look(&mut self, now: Time) {
         self.look_at = now + LOOK;
         let Some(ports) = self.bridge.as_ref().map(|bridge| bridge.ports) else { return };

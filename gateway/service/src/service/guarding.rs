@@ -21,8 +21,8 @@ pub(super) struct GuardPipes {
     pub since: Time,
 }
 
-/// A started guard. Dropping this value with its pipes and its child ends the guard, so a gateway
-/// that never forwarded leaves no bridge.
+/// A started guard. Dropping a `Guarding` that still has its pipes and its child ends the guard. So
+/// a gateway that never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
     /// The guard's process; `None` if another process started it.

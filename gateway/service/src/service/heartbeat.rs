@@ -21,8 +21,8 @@ pub(super) struct Heartbeat {
     to_guard: OwnedFd,
     from_guard: OwnedFd,
     watchdog: Duration,
-    /// The time of the last beat. The guard receives the beat later, so the guard's watchdog starts
-    /// no earlier.
+    /// The time of the last beat. The guard's watchdog starts later, when the guard receives the
+    /// beat.
     beat: Time,
     is_resuming: bool,
     /// True if the guard is gone, so that no heartbeat is needed.
@@ -45,8 +45,8 @@ impl Heartbeat {
         }
     }
 
-    /// Sends a beat if one is due. Returns false while the guard's answer is awaited: no frame may
-    /// be taken in.
+    /// Sends a beat if one is due. Returns false while the guard's answer is awaited, so that no
+    /// frame is taken in.
     pub(super) fn may_forward(&mut self, now: Time) -> bool {
         let silence = now.since(self.beat);
         if self.is_alone {

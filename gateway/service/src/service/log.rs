@@ -10,8 +10,8 @@ thread_local! {
     static GATEWAY: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Puts this gateway name before each line of this thread, and of threads that it starts with
-/// [`start`].
+/// Puts this gateway name before each line of this thread, and of threads that this thread starts
+/// with [`start`].
 pub(super) fn set_gateway(name: Option<String>) {
     GATEWAY.with_borrow_mut(|own| *own = name);
 }

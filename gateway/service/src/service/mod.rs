@@ -129,7 +129,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
             .collect::<Result<_, _>>()?,
     };
     let fail = |error| ServiceError::system("listening to signals", error);
-    // Each gateway has a pair of pipes, since a signal is written to every registered pipe.
+    // A signal is written to every registered pipe, so each gateway registers its pipes.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
     let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
@@ -151,7 +151,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     for gateway in ready.iter_mut().filter(|gateway| gateway.guard.is_none()) {
         gateway.guard = Guarding::start(&gateway.config, !options.no_seccomp, user.as_ref())?;
     }
-    // Forwarding threads inherit the priority, because this thread gives up the right to raise it.
+    // This thread raises its priority before it gives up the right to do so. Forwarding threads
+    // inherit the priority.
     let threads = configs.iter().map(|config| config.spec().wire.backend.threads() as usize).sum();
     if !options.no_real_time
         && let Err(error) = priority::raise(threads)
@@ -166,8 +167,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// True if no process answers at the socket of the only gateway, so there is nothing to take over.
-/// A normal start then replaces a guard's bridge or reopens a closed link.
+/// True if there is only one gateway and no process answers at its socket, so there is nothing to
+/// take over. A normal start then replaces a guard's bridge or reopens a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -178,7 +179,7 @@ fn starts_instead(configs: &[Arc<Config>]) -> bool {
     !runs
 }
 
-/// Opens all gateways, or none; `None` if they were ended while waiting.
+/// Opens all gateways or none. Returns `None` if the gateways were ended while they waited.
 fn open_all<'a>(
     bases: Vec<Base<'a>>,
     waiter: Option<&Waiter<'_>>,
@@ -446,7 +447,7 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // The previous process uses the history file until its end, so an heir serves later.
+    // An heir serves HTTP later, since the previous process uses the history file until its end.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -496,8 +497,8 @@ fn forward(
     end(&mut control, clients, forwarding, recorder, guard)
 }
 
-/// Starts to forward on `thread`. Also returns the stream to the process from which the gateway has
-/// taken over, if any.
+/// Starts to forward on `thread`. Also returns the stream to the previous process, if this process
+/// takes over.
 fn start(
     thread: Waiting,
     forwarding: Forwarding,

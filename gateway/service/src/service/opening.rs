@@ -98,8 +98,8 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
 /// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Locks the interface `name`. Returns `None` if the interface is missing; the attempt to open it
-/// then reports this.
+/// Locks the interface `name`. Returns `None` if the interface is missing: opening the interface
+/// then reports the error.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;
@@ -164,7 +164,7 @@ impl Waiter<'_> {
     }
 }
 
-/// The lock of a port's interface, replaced when the port is opened [`again`].
+/// The lock of a port's interface. [`again`] replaces the lock.
 pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
 
 pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
@@ -173,8 +173,8 @@ pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
         drop(held.take()); // before the next one is taken
         if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
-            // A router's inside port is named after the first inside interface, which may be missing
-            // while another exists.
+            // A router's inside port has the name of the first inside interface. If this interface
+            // is missing, another inside interface is locked.
             let is_outside = name == spec.wire.outside;
             let name = if is_outside { name.to_owned() } else { ports::an_inside(&spec.wire) };
             match link::index_of(&name).map_err(fail)? {

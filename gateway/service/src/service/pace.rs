@@ -14,7 +14,7 @@ pub(super) fn coalesce(spec: &Spec) -> Duration {
     spec.wire.coalesce.map_or(COALESCE, |coalesce| coalesce.0)
 }
 
-/// The datapath thread's silence after which its guard bridges the link.
+/// The guard bridges the link after this silence of the datapath thread.
 pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }

@@ -44,7 +44,7 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
     std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
 }
 
-/// The keys of a configuration from which other programs find its files and socket.
+/// The configuration keys from which other programs find a gateway's files and socket.
 #[derive(serde::Deserialize)]
 struct GatewayPaths {
     name: String,
@@ -99,8 +99,7 @@ impl NameLock {
         // then guard nothing, so we try again.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
-            // The folder may belong to another user, whose links must not lead root to root's
-            // files.
+            // The folder may belong to another user, whose symbolic links root must not follow.
             options.custom_flags(libc::O_NOFOLLOW).mode(0o600);
             options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(&path).map_err(fail)?;
@@ -132,7 +131,7 @@ impl NameLock {
     pub(super) fn own(&self, spec: &Spec) {
         self.is_others.set(false);
         let holder = holder_of(spec);
-        // Other processes that try to lock must read this holder's name.
+        // A process that cannot get the lock reads the holder's name.
         let _ = self.file.set_len(0).and_then(|()| self.file.write_all_at(holder.as_bytes(), 0));
     }
 
@@ -158,7 +157,7 @@ impl Drop for NameLock {
         if self.is_others.get() {
             return;
         }
-        // The file is removed while we hold its lock, so it cannot be another process's.
+        // The file is removed while we hold the lock, so it cannot belong to another process.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
@@ -182,8 +181,8 @@ pub fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     std::os::unix::fs::lchown(folder, Some(user.uid), Some(user.gid)).map_err(fail)
 }
 
-/// A listening socket for its owner and optionally a group. Dropping the listener removes the
-/// socket.
+/// A listening socket that its owner and optionally a group may use. Dropping the listener removes
+/// the socket.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub socket: UnixListener,

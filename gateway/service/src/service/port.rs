@@ -120,7 +120,7 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// Updates the port's state. The port counts losses. `link` counts outages, even those that
+    /// Updates the port's state. The outages come from `link`, which also counts outages that
     /// affected no packet.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };

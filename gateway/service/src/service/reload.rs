@@ -147,8 +147,7 @@ impl Present {
         }
         let name = "the subscribers before and after";
         let [before, after] = [0, 1].map(|place: usize| read(SheetText { name, text: &tables[place] }));
-        // `None` leads to a reload, which reports the errors of a table with their positions in the
-        // file.
+        // `None` causes a reload, which reports errors with their positions in the file.
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
         let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
         let OtherRows { config: next, gone, new, terms, mut weights, has_members } = next;
@@ -190,8 +189,8 @@ impl Present {
         Some(NewTerms { class, parent, fresh })
     }
 
-    /// The values in `self.set` that stay with `next`. A value stays if its entry in the file is
-    /// unchanged. A weight's class must also exist in `next`.
+    /// The values in `self.set` that also apply to `next`: their entries in the file are unchanged,
+    /// and a weight's class exists in `next`.
     fn kept(&self, next: &Config) -> Set {
         let weight =
             |config: &Config, name: &str| Some(config.book().class(config.book().number(name)?)?.weight);
@@ -365,7 +364,8 @@ fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     Ok(RateLaw::Steps(std::iter::once(Step { at: Time::ZERO, rate: before }).chain(given).collect()))
 }
 
-/// Completes the record at position `place` of the `handed` files, before its change is applied.
+/// Completes the record of a change before the change is applied. The record is file number `place`
+/// of `handed`.
 fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
     let record = Record::of(handed, place).and_then(|record| match record {
         Some(record) => record.end().map(|()| Some(record)),

@@ -51,8 +51,8 @@ const KNOWN: u8 = b'k';
 
 /// The time for which each process waits for the other while nothing is forwarded.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time for which the old process waits for GO. Starting and giving up rights take
-/// milliseconds.
+/// The time for which the old process waits for GO. The new process starts and gives up its rights
+/// within milliseconds.
 const PREPARING: Duration = Duration::from_secs(10);
 const MAX_PAPERS: usize = 16;
 /// The most bytes of a list of descriptors.

@@ -1,4 +1,4 @@
-//! Finds resources that several gateways of one process use, but only one may use.
+//! Finds exclusive resources that several gateways of one process use.
 
 use super::error::ServiceError;
 use super::place;

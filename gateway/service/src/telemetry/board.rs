@@ -1,4 +1,4 @@
-//! The board, to which the observer writes, and which the other threads read.
+//! The board: the observer writes to it, and other threads read it.
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
@@ -35,7 +35,7 @@ pub struct Board {
     changes: Mutex<Changes>,
     edge: Mutex<Option<EdgeSnapshot>>,
     bypass_bps: Mutex<[f64; 2]>,
-    /// The subscribers' entries that each program has left out, by the program's name.
+    /// The subscriber data that each program has left out, by the program's name.
     left_out: Mutex<BTreeMap<String, Vec<String>>>,
     /// Arrivals, if they are kept for replays.
     arrivals: Option<[SharedArrivals; 2]>,
@@ -80,7 +80,8 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
-    /// The number of replaced configurations. Copies of earlier configurations are discarded.
+    /// The number of replaced configurations. Counters copied under an earlier configuration are
+    /// discarded.
     generation: u64,
     kept: [RecentCopies; 2],
     digests: [Option<Arc<Digest>>; 2],
@@ -149,7 +150,7 @@ impl Board {
 
     /// Shows the configuration `about`, which took effect at `since`. The observer already has the
     /// [`samplers`](Board::samplers) for this configuration. The call allocates and frees memory,
-    /// so the reloading thread makes it.
+    /// so it belongs on the reloading thread.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -172,7 +173,7 @@ impl Board {
         Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
     }
 
-    /// Sets the entries that the program `by` has left out.
+    /// Sets the subscriber data that the program `by` has left out.
     pub fn set_left_out(&self, by: String, lines: Vec<String>) {
         lock(&self.left_out).insert(by, lines);
     }
@@ -240,7 +241,7 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The kept changes after the first `seen` changes, and the number of all changes.
+    /// The changes after number `seen` that are still kept, and the number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
@@ -372,8 +373,8 @@ impl Board {
         write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
-    /// The newest `max` of the events of `way` that followed the first `seen` events, with names
-    /// and shares. Also returns the number of all events since the start.
+    /// The newest events of `way` with names and shares: at most `max`, and none of the first
+    /// `seen`. Also returns the number of all events since the start.
     pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
         let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
         if events.is_empty() {

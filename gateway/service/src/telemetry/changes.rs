@@ -21,7 +21,7 @@ pub enum ChangeKind {
     InterfaceDown,
     /// An interface carries frames again.
     InterfaceUp,
-    /// The process was silent, and its guard bridged the link, unshaped.
+    /// The process was silent, so its guard bridged the link without shaping.
     FailedOpen,
     /// The guard is gone.
     GuardGone,
@@ -113,7 +113,7 @@ impl Changes {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// The kept changes after the first `seen` changes, and the number of all changes.
+    /// The changes after number `seen` that are still kept, and the number of all changes.
     pub(super) fn after(&self, seen: u64) -> (Vec<Change>, u64) {
         let count = self.counts.values().sum();
         let new = usize::try_from(u64::saturating_sub(count, seen)).unwrap_or(KEPT).min(self.last.len());

@@ -9,7 +9,7 @@ use fairwire_datapath::ledger::Loss;
 use fairwire_wire::Way;
 use fairwire_wire::pcapng::LinkType;
 
-/// A drop, a mark or a loss, for people.
+/// A drop, a mark or a loss, in readable form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedEvent {
     /// When.

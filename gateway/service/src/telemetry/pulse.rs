@@ -50,7 +50,7 @@ pub struct Pulse {
     pub at: Time,
     /// The directions, by the number of the [`Way`].
     pub ways: [WayPulse; 2],
-    /// The picks, and their counters since the start.
+    /// Each pick with its counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,
 }
 

@@ -111,8 +111,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // A ping waits for three packets of 0.25 ms. The first two pings wait longer, for the
-            // 64 new flows.
+            // A ping waits for three packets of 0.25 ms. The first two pings also wait for the 64
+            // new flows.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");

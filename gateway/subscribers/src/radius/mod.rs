@@ -68,7 +68,7 @@ mod kind {
     pub(super) const DELEGATED_IPV6_PREFIX: u8 = 123;
     pub(super) const FRAMED_IPV6_ADDRESS: u8 = 168;
 
-    /// Attributes that identify the session to change. Other attributes are the change itself.
+    /// Attributes that identify the session to change. Other attributes describe the change.
     pub(super) const IDENTIFIES: [u8; 24] = [
         USER_NAME,
         NAS_IP_ADDRESS,
@@ -530,7 +530,7 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // With a valid authenticator, the attributes are read too.
+            // `read` parses the attributes only if the authenticator is valid.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -155,7 +155,8 @@ mod tests {
         let limit =
             |text: &str| of(&[(kind::VENDOR_SPECIFIC, &vendor(MIKROTIK, 8, text.as_bytes()))]).map(values);
         let whole = limit("10M/40M 20M/80M 8M/32M 10/10 8 1M/2M").unwrap();
-        // A burst lasts until the mean over 10 s is the threshold: 10 s × 32/80 = 4 s.
+        // At 80 Mbit/s, the mean over 10 s reaches the threshold of 32 Mbit/s after 10 s × 32/80 =
+        // 4 s.
         let expected = [
             ("download_burst", "80 Mbit/s for 4 s"),
             ("download_ceiling", "40 Mbit/s"),

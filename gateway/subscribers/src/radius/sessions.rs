@@ -178,9 +178,8 @@ impl<'a> Work<'a> {
         all.all(|row| row.name == first.name).then(|| (first, session.map(|(_, key)| key)))
     }
 
-    /// The session with the request's identifier, and its subscriber. Sessions of the request's
-    /// access server take precedence. Among these, or else among all sessions, the identifier must
-    /// be unique.
+    /// The session with the request's identifier, and its subscriber. If sessions of the request's
+    /// access server match, other sessions are ignored. `None` unless exactly one session remains.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {

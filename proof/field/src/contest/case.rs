@@ -42,7 +42,7 @@ pub struct Case {
     pub is_exact: bool,
     /// The promises.
     pub(crate) promises: Vec<Promise>,
-    /// Why chance may excuse a miss; `None` unless the class of each full packet is random.
+    /// The reason why chance may excuse a miss, if each full packet's class is random.
     pub(crate) draws_classes: Option<String>,
 }
 

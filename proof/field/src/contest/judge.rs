@@ -60,8 +60,8 @@ pub struct WayJudged {
     /// The part of `share_error_points` that chance alone may cause if each full packet's class is
     /// random: [`CHANCE_SD`] standard deviations.
     pub chance_points: f64,
-    /// The part of the worst group's deviation that chance alone may cause, relative to its fair
-    /// share.
+    /// The part of the worst group's deviation that chance alone may cause, relative to the group's
+    /// fair share.
     pub chance_of_group: f64,
     /// The rate of each group, and its fair share, bit/s.
     pub groups: BTreeMap<String, [f64; 2]>,

@@ -178,8 +178,8 @@ impl Contest {
             (Measure::ShareErrorPoints, Allowed::at_most(promised.share_error_points)),
             (Measure::PingP95Ms, Allowed::at_most(self.ping_ms(discipline.ping_waits_for, promised))),
         ];
-        // Shares of flows are promised only without classes and hosts. Within a class, the leaf's
-        // discipline decides.
+        // Shares of flows are promised only if neither classes nor hosts have shares. Within a
+        // class, the leaf's discipline determines shares.
         if classes.is_empty() && !is_by_host {
             all.insert(1, (Measure::WorstFlow, Allowed::at_most(promised.worst_flow)));
         }
@@ -316,8 +316,8 @@ mod tests {
     fn a_ping_waits_for_the_buffer_or_one_turn_of_each_flow() {
         let most = |name| promise(name, Measure::PingP95Ms).0.max;
         assert!((most("faba/reno-10") - 75.0).abs() < 1e-6);
-        // 10 × 1538 B take 2.46 ms at 50 Mbit/s, and 20 take 12.30 ms at 20 Mbit/s. The path and
-        // the allowance add 15 ms.
+        // 10 turns of 1538 B take 2.46 ms at 50 Mbit/s, and 20 turns take 12.30 ms at 20 Mbit/s.
+        // The path and the allowance add 15 ms.
         assert!((most("drr+lqd/reno-10") - 17.46).abs() < 0.01);
         assert!((most("drr+lqd/both-ways-10") - 27.30).abs() < 0.01);
     }

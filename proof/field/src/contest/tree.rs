@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Claimant {
-    /// The claimant's leaf, or its host if hosts share. `None` for an unclaimed flow, and for every
-    /// flow if there are neither classes nor shares of hosts.
+    /// The claimant's leaf, or its host if each host has a share. `None` for an unclaimed flow, or
+    /// if there are neither classes nor shares of hosts.
     pub leaf: Option<usize>,
     /// Its demand, bit/s.
     pub demand: f64,

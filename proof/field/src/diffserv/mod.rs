@@ -39,8 +39,8 @@ const KEY: &str = "this is no secret: it is a key for tests";
 const SEEDS: &str = "1,2,3,4,5";
 /// The allowed deviation of live gains from simulated ones.
 const NEAR: f64 = 0.1;
-/// The known miss in ten runs: live gain divided by simulated gain. It occurs with moving targets
-/// if the sum of the contracts exceeds the link's rate.
+/// The bounds of live gain divided by simulated gain, known from ten runs. They apply to moving
+/// targets if the sum of the contracts exceeds the link's rate.
 const FAIRER: Allowed = Allowed { min: 0.7, max: 1.3 };
 const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones less: gains are nearer to 1 live; this \
                           kernel's receivers acknowledge more and its senders repair sooner, which explains a part \
@@ -56,7 +56,7 @@ enum Markers {
     Adaptive,
 }
 
-/// The marker in each file, and its replacement for fixed targets.
+/// For each file, the adaptive marker and its replacement for fixed targets.
 const ADAPTIVE: [[&str; 2]; 2] = [
     ["marker = \"adaptive-token-bucket\"", "marker = \"token-bucket\""],
     ["marker = { adaptive-token-bucket =", "marker = { token-bucket ="],

@@ -153,7 +153,8 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// Runs the fault up to three times. It is repeated if it misses while the gateway was starved.
+    /// Runs the fault up to three times. A run that misses while the gateway was starved is
+    /// repeated.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

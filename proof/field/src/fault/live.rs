@@ -153,8 +153,8 @@ fn variant(number: usize) -> Document {
 }
 
 const RELOADS: usize = 1000;
-/// The number of reloads after which every configuration that `variant` returns has allocated its
-/// memory.
+/// After this number of reloads, the gateway has allocated the memory for every configuration that
+/// `variant` returns.
 const SETTLED: usize = 100;
 const APART_MS: u64 = 20;
 

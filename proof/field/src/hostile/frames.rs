@@ -11,14 +11,14 @@ pub(super) const ATTACKER_MAC: [u8; 6] = [0x02, 0x66, 0, 0, 0, 1];
 #[derive(Clone)]
 pub(super) struct Attack {
     pub name: &'static str,
-    /// Does the attack also apply to homes, where packets identify the host?
+    /// Does the attack also apply to homes, where packet addresses identify hosts?
     pub on_homes: bool,
     pub per_second: u64,
     /// The frame with this number.
     pub frame: fn(u64) -> Vec<u8>,
 }
 
-/// Full frames per second: 28 Mbit/s on a link of 20.
+/// A bulk attack's frames per second: 28 Mbit/s on a link of 20 Mbit/s.
 const BULK: u64 = 2600;
 const SHORT: u64 = 10_000;
 const BULK_BYTES: usize = 1300;

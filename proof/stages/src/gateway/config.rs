@@ -17,7 +17,8 @@ use fairwire_testbed::bed::Side;
 use std::path::Path;
 
 const FORMAT: u32 = 2;
-/// The time between samples of the totals. Each end of a measurement may be wrong by this time.
+/// The interval between samples of the totals. The start and the end of a measurement may each be
+/// wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 /// The number of flows for packets that the kernels themselves send, in addition to the contest's
 /// flows.

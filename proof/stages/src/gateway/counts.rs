@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct Reading {
     /// The time of the totals, seconds after the gateway's start.
     pub at_s: f64,
-    /// The direction to the sink. Its flows are in `flows`.
+    /// The counts towards the sink. The flows' counts are in `flows`.
     pub way: WayCounts,
     /// Per sender.
     flows: Vec<FlowCount>,

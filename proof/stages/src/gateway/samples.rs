@@ -112,7 +112,7 @@ mod tests {
         take(50, reading(1050.0, [1, 50], 1000.0, 0));
         take(100, reading(1098.0, [2, 98], 1000.0, 0));
         take(200, reading(1200.0, [3, 200], 1000.0, 0));
-        // This copy gives the flow's counts at 100 and 200 ms.
+        // The flow's counts at 100 and 200 ms are interpolated up to this copy.
         take(210, reading(1209.0, [4, 209], 1205.0, 205));
         take(300, reading(1300.0, [5, 300], 1205.0, 205));
         let taken = samples.finish();

@@ -160,8 +160,8 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // Departures are received before arrivals but matched after them, so the arrival of each
-        // departed packet is known.
+        // Departures are received first but matched last, so the arrival of each departed packet is
+        // known.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

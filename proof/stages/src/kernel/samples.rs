@@ -20,7 +20,7 @@ use fairwire_testbed::bed::Side;
 use fairwire_testbed::shaping::QUEUE;
 use std::collections::VecDeque;
 
-/// The number of drops of a flow that a late departure can still cancel.
+/// The number of a flow's latest drops that late departures can still cancel.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Samples {

@@ -68,7 +68,7 @@ fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Err
         for (run, before) in job.runs.iter().zip(0u32..) {
             let mut progress = |fraction: f64| {
                 let done = (f64::from(before) + fraction) / all;
-                // Host files are slow. Progress is written once per percent.
+                // Host files are slow, so progress is written once per percent.
                 if (done * 100.0) as u32 > shown {
                     shown = (done * 100.0) as u32;
                     let _ = fs::write(folder.join(PROGRESS), done.to_string());

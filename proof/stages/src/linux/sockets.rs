@@ -321,8 +321,8 @@ impl Source {
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
-    // DCTCP needs a receiver with DCTCP, which reports each mark. Other controllers do not depend
-    // on the receiver's controller.
+    // DCTCP needs a receiver with DCTCP, which reports each mark. Other controllers work with any
+    // receiver.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }

@@ -27,7 +27,7 @@ struct OnWire {
     is_late: Option<Duration>,
     /// Packets in order of departure: source port, departure time, and delay.
     crossings: Vec<(u16, Time, Option<Duration>)>,
-    /// The index in `crossings` of the latest packet of each name.
+    /// The index in `crossings` of the latest packet with each name.
     places: BTreeMap<Name, usize>,
 }
 

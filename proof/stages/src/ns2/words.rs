@@ -56,7 +56,7 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // ns-2 takes 0 as a request for the time of day, and accepts no seed above this range.
+            // For seed 0, ns-2 would use the time of day. It accepts no seed above this range.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
         .into_iter()
@@ -195,8 +195,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// ns-2's agent with Linux's algorithms, timestamps, and a separate scoreboard for recovery; `None`
-/// if it does not match `tcp`.
+/// ns-2's agent with Linux's algorithms; `None` if the agent does not match `tcp`. The agent uses
+/// timestamps and a separate scoreboard for recovery.
 fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
     let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);

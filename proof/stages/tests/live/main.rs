@@ -160,7 +160,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     // If the MTU is at least 1280 bytes, kernels also send IPv6, which may be dropped.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
-    // Each flow's count is off by at most 0.5 + 0.5 packets.
+    // Rounding changes each flow's count by at most one packet.
     let rounded = if is_exact { 0 } else { record.flows.len() as u64 };
     let is_others = !is_ipv4_only && dropped < drops;
     assert!(

@@ -67,8 +67,8 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms after a change, packets arrive at the old rate, which is 5 Mbit/s higher. This
-        // adds 40 kbit/s over 2 s. One packet adds 2.2 kbit/s.
+        // For 16 ms after a change, packets arrive at the old rate, 5 Mbit/s higher. This adds 40
+        // kbit/s to the mean over 2 s. One packet adds 2.2 kbit/s.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {

@@ -41,7 +41,7 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Single losses take 2 %, and bursts take 0.02 / 0.32 of the rest. The tolerance is 4
+        // Single losses take 2 %. Bursts take 0.02 / (0.02 + 0.3) of the rest. The tolerance is 4
         // standard deviations of under 1.2 %.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
@@ -60,7 +60,8 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // Bursts take 0.05 / 0.55 of the packets. The tolerance is 4 standard deviations of 1.1 %.
+    // Bursts take 0.05 / (0.05 + 0.5) of the packets. The tolerance is 4 standard deviations of 1.1
+    // %.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
     assert!((late - 0.2).abs() < 0.036, "{late}"); // the standard deviation is 0.9 %

@@ -26,7 +26,7 @@ pub fn links_of_code(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     })
 }
 
-/// The headings of a page: the anchor in the form of GitHub and mdBook, and the text.
+/// The headings of a page: the anchor, as in GitHub and mdBook, and the text.
 pub fn headings(text: &str) -> impl Iterator<Item = (String, &str)> {
     let mut seen: Vec<String> = Vec::new();
     without_code(text).filter_map(move |(_, line)| {

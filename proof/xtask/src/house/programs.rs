@@ -1,6 +1,5 @@
 //! Checks the direct and indirect dependencies of the programs that people install, as resolved in
-//! `Cargo.lock`. Dev-dependencies do not count, since `Cargo.lock` does not list those of external
-//! libraries.
+//! `Cargo.lock`. Dev-dependencies do not count: `Cargo.lock` omits them for external libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;

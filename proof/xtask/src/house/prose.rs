@@ -15,7 +15,7 @@ const DATA: &str = "proof/xtask/readability.toml";
 /// The maximum words in a sentence. Code between backquotes counts as one.
 const MAX_WORDS: usize = 30;
 
-/// The last column in which the last word of a line may start. This is also the width of code.
+/// A line's last word must start by this column, which is also the width of code.
 const MAX_COLUMN: usize = 110;
 
 /// Pages that are generated, or stay unchanged.

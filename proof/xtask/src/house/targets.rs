@@ -3,7 +3,7 @@
 use super::breach::Breach;
 use super::tree::{Crate, File, Tree};
 
-/// The prefix of crate names that do not exist here, because a page's reader creates the crates.
+/// The name prefix of crates that a page's reader creates. These crates do not exist here.
 const READERS: &str = "my-";
 /// The maximum number of words after `cargo` that are searched.
 const WORDS: usize = 40;

@@ -144,7 +144,7 @@ impl Classes {
     }
 }
 
-/// Warns of a method whose name is nearly that of a method that fairwire calls.
+/// Warns of a method whose name resembles the name of a method that fairwire calls.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;

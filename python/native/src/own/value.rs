@@ -1,11 +1,11 @@
-//! Replaces classes in the values of a scenario by names.
+//! Replaces the Python classes in a scenario's values by names.
 
 use super::class::{Classes, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-/// The labels of compared disciplines. A class's label is its name in results.
+/// The labels of compared disciplines. Results name a class by its label.
 type Labels = Vec<String>;
 
 enum Place {
@@ -80,8 +80,8 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// Returns `others` with the catalogue entry of `class`. `arguments` has the arguments of the class
-/// and the parameters of the entry.
+/// Adds the catalogue entry of `class` to `others`. `arguments` has the arguments of the class and
+/// the parameters of the entry.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,

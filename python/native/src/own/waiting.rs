@@ -35,7 +35,8 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Locks the copy. The holder must not call Python, and so never waits for the interpreter.
+    /// Locks the copy. The holder must not call Python, because the call could wait for the
+    /// interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,7 +134,7 @@ impl Waiting {
         self.kept().flows.get(&flow).map_or((0, 0), |flow| (flow.numbers.len(), flow.bytes))
     }
 
-    /// The packet of `flow` that has waited longest; None if there is none.
+    /// The packet of `flow` that has waited longest; None if `flow` has no packet.
     fn head(&self, py: Python<'_>, flow: u64) -> Option<Py<Packet>> {
         let kept = self.kept();
         let number = kept.flows.get(&flow)?.numbers.first()?;

@@ -26,7 +26,8 @@ struct Options {
     /// repeatable
     #[arg(long)]
     only: Vec<String>,
-    /// Runs of each simulator, in turns; for fairwire, each run is the slower of two
+    /// The number of rounds. Each simulator runs once per round, except fairwire: the slower of its
+    /// two runs counts
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Run this build of proof/bench/ns3/dumbbell.cc instead of one compiled against the system's

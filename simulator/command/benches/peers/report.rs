@@ -120,7 +120,7 @@ const RATIOS: [(&str, &str, f64); 5] = [
 
 /// The maximum peak memory with ten thousand flows, bytes.
 const MAX_MEMORY: u64 = 1_000_000_000;
-/// The maximum ratio of the cost per packet with a million flows to that with a thousand.
+/// The maximum ratio of the cost per packet with a million flows to the cost with a thousand.
 const MAX_GROWTH: f64 = 2.5;
 /// The maximum memory per flow with a million flows, bytes.
 const MAX_PER_FLOW: f64 = 2048.0;
@@ -128,8 +128,8 @@ const MAX_PER_FLOW: f64 = 2048.0;
 /// writing the report.
 const MAX_SET_UP_S: f64 = 0.05;
 /// The maximum relative difference in delivered packets between ns-2 and fairwire. A larger
-/// difference means different simulations. With ten thousand flows, a run lasts only two seconds,
-/// and the random start times differ.
+/// difference means different simulations. Random start times cause smaller differences in short
+/// runs.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {

@@ -8,8 +8,8 @@ pub(crate) enum Format {
     Table,
     /// Everything, following the schema that `fairwire schema results` prints.
     Json,
-    /// The summary: one line per discipline and measure; with --paired also one per difference and
-    /// measure.
+    /// The summary: one line per discipline and measure; with --paired, also one line per
+    /// difference and measure.
     Csv,
     /// The table in LaTeX, using booktabs and siunitx.
     Latex,

@@ -70,14 +70,14 @@ pub(crate) struct ShellArgs {
     #[arg(long)]
     pub buffer: Option<Room>,
     /// The discipline in each direction: a name, or a table as in a scenario. Default: the
-    /// scenario's first, or tail-drop.
+    /// scenario's first discipline, or tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
     /// A trace of the rate towards the command: a file of mahimahi delivery opportunities, a file
     /// with columns of seconds and Mbit/s, or a built-in trace such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// A trace of the rate from the command, in the same forms.
+    /// A trace of the rate from the command, in the forms of --trace.
     #[arg(long, value_name = "FILE")]
     pub up_trace: Option<PathBuf>,
     /// Change a value of the scenario by its dotted path; repeatable.
@@ -132,7 +132,7 @@ pub(crate) struct ShareArgs {
     /// The rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
-    /// The size of UDP packets with the IP header, and of TCP payloads.
+    /// The size of UDP packets, including the IP header, and of TCP payloads.
     #[arg(long, default_value = "512 B", value_parser = packet)]
     pub packet: u32,
     /// The congestion control of the TCP flows, by its kernel name.

@@ -127,8 +127,8 @@ pub(crate) enum Command {
     /// Repeat the figures and tables of papers, and check each claim against the measurements.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Vary the settings that papers leave open, to show which of the papers' numbers can be
-    /// reached, and how much each claim depends on these settings.
+    /// Vary the settings that papers leave open, to show which printed numbers can be reached, and
+    /// how much each claim depends on the settings.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// Run a scenario under every combination of values, disciplines and seeds, and keep the
@@ -192,7 +192,7 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Shape a real link: runs the program fairwire-gateway with these arguments.
+    /// Shape a real link by running the program fairwire-gateway with these arguments.
     #[command(disable_help_flag = true)]
     Gateway {
         /// The arguments of fairwire-gateway; `--help` lists them.
@@ -238,8 +238,8 @@ pub(crate) struct RunArgs {
     /// TOML scenario files, or folders whose `*.toml` files are all run.
     #[arg(required = true, value_name = "FILE")]
     pub scenarios: Vec<PathBuf>,
-    /// Compare this discipline instead of the scenario's: a name, or a table as in a scenario.
-    /// Repeatable, or a list with commas.
+    /// Compare this discipline instead of the scenario's disciplines: a name, or a table as in a
+    /// scenario. Repeatable, or a list with commas.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Change a value of the scenario by its dotted path, such as `flow.GROUP.rtt`; repeatable.
@@ -248,7 +248,7 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages and compare the others with the first. `fairwire list stages` shows all
+    /// Run on these stages, and compare each with the first. `fairwire list stages` shows all
     /// stages, such as sim and lab. Default: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,

@@ -24,7 +24,8 @@ pub(crate) struct OutputArgs {
     /// With an output of delays: also record each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
-    /// Also compare the other disciplines with this baseline, seed by seed. Default: the first.
+    /// Also compare the other disciplines with this baseline, seed by seed. Default: the first
+    /// discipline.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
     /// Permit more than 30 million rows of samples or 100 million lines of traces, and runs that

@@ -17,8 +17,7 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Finished results: a folder of `run --out`, the store of a sweep, or files of `--series`,
-    /// `--flows`, `--transfers` or `--histogram`. The start of measuring is known only from a
-    /// report.
+    /// `--flows`, `--transfers` or `--histogram`. Only a report contains the start of measuring.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// Write the picture to this file: .svg, .pdf, or .tex for pgfplots.
@@ -42,7 +41,7 @@ pub(crate) struct PlotArgs {
     /// these axis values and disciplines, with the disciplines in this order.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Over time: the seed to draw. Default: the first.
+    /// For figures over time: the seed to draw. Default: the first.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// For a paper: omit the title and the conditions, which belong in its caption.

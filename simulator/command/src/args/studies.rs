@@ -80,7 +80,7 @@ pub(crate) struct CalibrateArgs {
     /// 32 random settings.
     #[arg(long)]
     pub full: bool,
-    /// Use this number of random settings instead; a power of two spreads them most evenly.
+    /// Use this number of random settings; a power of two spreads them most evenly.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"], value_parser = whole(1..=65_536_u32))]
     pub draws: Option<u32>,
     /// The number of simultaneous runs. Default, or 0: the number of cores.

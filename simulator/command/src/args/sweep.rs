@@ -60,7 +60,7 @@ pub(crate) struct PlanArgs {
     /// The plan of the sweep.
     #[arg(value_name = "PLAN.toml", required = true)]
     pub plan: Option<PathBuf>,
-    /// Keep results in this folder instead of the one that the plan names.
+    /// Keep results in this folder instead of the folder that the plan names.
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 }

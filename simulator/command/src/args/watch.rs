@@ -17,7 +17,7 @@ pub(crate) struct WatchArgs {
     /// The scenario; its first two disciplines are shown side by side.
     #[arg(value_name = "FILE")]
     pub scenario: PathBuf,
-    /// Show these disciplines instead of the scenario's: repeatable, or two with a comma.
+    /// Show these disciplines instead of the scenario's. Repeatable, or two with a comma.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
     /// Change a value of the scenario by its dotted path, such as `flow.GROUP.rtt`; repeatable.

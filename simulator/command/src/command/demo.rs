@@ -70,7 +70,7 @@ fn print_place(out: &Path) -> Result<(), Failure> {
     report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
-/// The defaults of `fairwire lab share`, but with three runs: a confidence interval needs several.
+/// The defaults of `fairwire lab share`, but with three runs, for a confidence interval.
 fn defaults() -> ShareArgs {
     match Cli::parse_from(["fairwire", "lab", "share", "--runs", "3"]).command {
         Command::Lab { lab: LabCommand::Share(args) } => args,

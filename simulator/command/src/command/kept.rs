@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// of them.
 const FORM: &str = "run 1";
 const SAMPLES: &str = "samples 1";
-/// The minimum duration of a run that is kept, and the additional minimum per flow. Keeping a
-/// record takes about 1 ms, plus 10 us per flow: at most a fiftieth of the run's duration.
+/// A run is kept if it took at least `WORTH`, plus `WORTH_OF_FLOW` per flow. Keeping a record takes
+/// about 1 ms, plus 10 us per flow: at most a fiftieth of the run's duration.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
 /// The additional minimum duration per row of samples. Keeping a row takes 0.7 us

@@ -11,8 +11,8 @@ pub(super) enum Kind {
     Plan,
 }
 
-/// The type of the file at `path`, by keys that only one type has. `None` if it has keys of neither
-/// type, or of both.
+/// The type of the file at `path`, by keys that only one type has. `None` without such keys, or
+/// with keys of both types.
 pub(super) fn of(path: &Path) -> Option<Kind> {
     let about = fs::metadata(path).ok().filter(|about| about.is_file() && about.len() <= MAX_BYTES)?;
     let text = if about.len() == 0 { String::new() } else { fs::read_to_string(path).ok()? };

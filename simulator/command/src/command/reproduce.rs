@@ -358,7 +358,7 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
 }
 
 /// Writes the verdicts into the `verdicts.toml` of each study. Verdicts on exhibits that were not
-/// run remain there.
+/// run remain.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
         return Err(Failure::user(

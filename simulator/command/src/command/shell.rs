@@ -104,7 +104,7 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
 }
 
 /// A scenario with a link in both directions. Disciplines assume the link's `rate`, or the mean
-/// rate of its trace. The flow never runs, but defines the packet size.
+/// rate of its trace. The only flow never runs, but defines the packet size.
 fn base(args: &ShellArgs) -> String {
     let rate = |trace: bool| if trace { "" } else { "rate = \"10 Mbit/s\"\n" };
     let (down, up) = (rate(args.trace.is_some()), rate(args.up_trace.is_some()));

@@ -5,7 +5,7 @@ use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use std::collections::BTreeMap;
 
 const MAX_POINTS: usize = 1000;
-/// The axis is logarithmic if the ratio of its ends exceeds this.
+/// The axis is logarithmic if its ends differ by more than this factor.
 const LOG_RATIO: f64 = 30.0;
 
 /// The distribution of the times or slowdowns in `column`, pooled over seeds: one panel per kind

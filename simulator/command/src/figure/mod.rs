@@ -1,4 +1,4 @@
-//! Pictures of results: panels from runs in progress (`run --plot`) or from their files (`fairwire
+//! Pictures of results: panels from runs in progress (`run --plot`) or from result files (`fairwire
 //! plot`).
 
 mod distribution;

@@ -41,11 +41,11 @@ pub(crate) struct Over<'a> {
     pub scale: f64,
     /// Is there a line for the capacity of the link?
     pub has_capacity: bool,
-    /// A gauge of a discipline's internal queues, drawn for each of them in addition to `measure`.
+    /// A gauge that is drawn for each internal queue of a discipline, in addition to `measure`.
     pub of_parts: Option<&'a str>,
 }
 
-/// The rate leaving the link by group, including retransmissions.
+/// Each group's rate out of the link, including retransmissions.
 pub(crate) const RATE: Over<'static> = Over {
     kinds: &["group"],
     measure: "egress",

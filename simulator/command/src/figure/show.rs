@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 /// The type of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Show {
-    /// The rate leaving the link over time, by group, with the link's rate.
+    /// Each group's rate out of the link over time, and the link's rate.
     Rate,
     /// The queue of each link over time, and the internal queues of its discipline.
     Queue,
-    /// The queueing delay of packets over time, at each link or of the groups in `--only`.
+    /// The queueing delay of packets over time, for each link, or for the groups in `--only`.
     Delay,
     /// The congestion window of each flow over time.
     Window,
@@ -211,7 +211,8 @@ fn usual(show: Show) -> Over<'static> {
     }
 }
 
-/// The panels over time under one seed, and a description of their content and their conditions.
+/// Returns three results: a description of the content, the panels over time under one seed, and
+/// the conditions.
 fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>, String), Failure> {
     let table = &found.series;
     let own = usual(show);

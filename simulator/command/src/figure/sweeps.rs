@@ -1,4 +1,4 @@
-//! Means of a sweep, over one axis as lines, or over two as a heat map.
+//! Draws the means of a sweep: over one axis as lines, or over two axes as a heat map.
 
 use super::distribution::place;
 use super::table::{Table, leading, unit, worded};
@@ -8,7 +8,7 @@ use fairwire_metrics::record::Estimate;
 use fairwire_sweep::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The axis is logarithmic if the ratio of its ends is at least this.
+/// The axis is logarithmic if its ends differ by at least this factor.
 const LOG_RATIO: f64 = 10.0;
 
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Keeps the cells selected by `only`. If `only` names values of a
-    /// [dimension](Sweep::dimensions), a cell must have one of them.
+    /// [dimension](Sweep::dimensions), a cell must have one of these values.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();
@@ -134,8 +134,8 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Means over an axis: one panel per measure, and per value of the axis `panels` if given. Each
-    /// line is a combination of the other axes.
+    /// Means drawn over an axis: one panel per measure, and per value of the axis `panels` if
+    /// given. Each line is a combination of the other axes.
     pub(super) fn lines(&self, measures: &[String], over: &str, panels: Option<&str>) -> Vec<Panel> {
         let drawn: Vec<&str> = [over].into_iter().chain(panels).collect();
         let mut labels = Vec::new();
@@ -183,8 +183,8 @@ impl<'a> Sweep<'a> {
         measures.iter().flat_map(of_measure).collect()
     }
 
-    /// Means over two axes, the first across and the second upwards: one panel per measure and
-    /// combination of the remaining axes.
+    /// Means drawn over two axes, the first across and the second upwards: one panel per measure
+    /// and combination of the remaining axes.
     pub(super) fn heat(&self, measures: &[String], [across, up]: [&str; 2]) -> Vec<Panel> {
         let (xs, ys) = (self.values(across), self.values(up));
         let mut labels = Vec::new();

@@ -247,7 +247,7 @@ struct Watcher<'a> {
     rows: Option<SampledRows>,
 }
 
-/// The maximum numbers of rows and of series that are kept. They take some 24 MB during a run.
+/// The maximum numbers of kept rows and series, which take some 24 MB during a run.
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 

@@ -44,8 +44,8 @@ impl<'a> Request<'a> {
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
     }
 
-    /// The options of the requested outputs that only the simulator supports. The scenario's
-    /// requests are included.
+    /// The options for the requested outputs that only the simulator supports, including outputs
+    /// that the scenario requests.
     pub(super) fn of_simulator(&self) -> Vec<String> {
         let is_requested =
             |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();

@@ -1,4 +1,4 @@
-//! The picture of the rate leaving the link over time.
+//! The picture of each group's rate out of the link over time.
 
 use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};

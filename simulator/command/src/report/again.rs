@@ -28,8 +28,8 @@ pub(crate) struct Carried<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// The files for repeating `scenario`, which was read from `folder`. Files in that folder keep
-    /// their names, so the scenario needs no change; other files get new paths below `files`.
+    /// The files for repeating `scenario`, which was read from `folder`. Files in `folder` keep
+    /// their names; other files get new paths below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());

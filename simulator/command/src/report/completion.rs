@@ -162,11 +162,12 @@ mod tests {
     fn each_size_has_percentiles_of_times_and_slowdowns_for_each_discipline() {
         let text = text(&report(), usize::MAX);
         let rows = |part: &str| text.lines().filter(|line| line.contains(part)).count();
-        // All transfers, two sizes and pages have times. Pages have no slowdowns.
+        // Times have 4 rows: all transfers, two sizes and pages. Slowdowns have 3, without pages.
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");
-        // The medians 2, 3 and 4 s have the half-width 4.303 / sqrt(3) = 2.484 s (Student's t).
+        // The medians 2, 3 and 4 s have a standard deviation of 1 s, so Student's t gives the
+        // half-width 4.303 s / sqrt(3) = 2.484 s.
         let expected = ["", "transfers of web", "to_10kB", "d0", "100 ± 0", "3.000 ± 2.484", "2.000 ± 0.000"];
         assert_eq!(cells(row)[..7], expected, "{text}");
     }

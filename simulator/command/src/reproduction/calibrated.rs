@@ -1,5 +1,5 @@
-//! For each paper: the claims that do not hold, or that depend on settings that the paper does not
-//! print, with the causes.
+//! For each paper: the claims that do not hold, or that depend on unprinted settings, with the
+//! causes.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -9,7 +9,7 @@ use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
 /// A claim counts as independent of the unprinted settings if it holds with at least this fraction
-/// of their random choices.
+/// of random settings.
 const NEARLY_ALL: f64 = 0.95;
 
 pub(super) fn head(out: &mut String, results: &Results) {
@@ -57,7 +57,7 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// True if `claim` holds with the chosen settings and with nearly all random ones, if any. An
+/// True if `claim` holds with the chosen settings and nearly all random settings, if any. An
 /// untestable claim counts as holding.
 fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());

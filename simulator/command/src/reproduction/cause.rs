@@ -4,8 +4,7 @@ use fairwire_study::record::{Claim, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
-    /// The claim holds with no random choice of the settings that the paper leaves open: a genuine
-    /// difference.
+    /// The claim holds with no random choice of the unprinted settings: a genuine difference.
     Genuine {
         of: usize,
     },

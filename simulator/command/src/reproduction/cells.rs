@@ -77,7 +77,7 @@ fn head(out: &mut String, name: &str) {
     *out += &format!("<th>{}</th>", escaped(name));
 }
 
-/// A cell with our value, and the paper's in small type below it. The tooltip has the interval.
+/// A cell with our value, and the paper's value in small type below. The tooltip has the interval.
 fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
     let is_here = |mark: &&Mark| (mark.x - place as f64).abs() < 0.5;
     let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));

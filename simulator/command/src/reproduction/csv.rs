@@ -8,7 +8,8 @@ use std::iter::once;
 const HEAD: [&str; 11] =
     ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
 
-/// One row per number, with one column per seed. Then the paper's numbers that we did not measure.
+/// One row per number, with one column per seed. The last rows are the paper's numbers that we did
+/// not measure.
 pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
@@ -56,8 +57,8 @@ pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
-/// One row per sample of the curves over time or in steps, which the [`numbers`] omit. `None` if
-/// there are no such curves.
+/// One row per sample of the curves over time or in steps. [`numbers`] omits these curves. `None`
+/// if there are no such curves.
 pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {

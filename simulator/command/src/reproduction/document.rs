@@ -7,7 +7,7 @@ use fairwire_figures::{cut, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Results};
 use std::fmt::Write;
 
-/// The maximum length of a detail in characters; the report has the complete text.
+/// The maximum length of a claim's detail, in characters. The report has the complete text.
 const MAX_DETAIL: f64 = 160.0;
 
 const OTHERS: &str = "That counts what a paper prints and what was read out of its words. Not in it: checks at points that the paper does not \

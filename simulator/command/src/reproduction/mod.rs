@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const PAGE: &str = "report.html";
 
-/// Writes everything into `folder`, each file atomically, and returns the path of the page.
+/// Writes all files of `results` into `folder`, each atomically, and returns the path of the page.
 pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure> {
     for exhibit in &results.exhibits {
         let name = exhibit.name();

@@ -12,7 +12,7 @@ use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
 /// The maximum length of a list of exhibits that is initially unfolded.
 const SHORT: usize = 12;
-/// The maximum size, in numbers, of a table. Larger tables are only in the CSV.
+/// The maximum number of values in an exhibit's table. Larger tables are only in the CSV.
 const MAX_NUMBERS: usize = 36;
 const PAPERS: &str = "The papers, reproduced";
 const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
@@ -27,7 +27,7 @@ const MAX_TOGETHER: usize = 40;
 enum Layout {
     /// The exhibits are on this page.
     Here,
-    /// The exhibits are on this page of one paper.
+    /// The exhibits are on this page, which has only one paper.
     HereOfOne,
     /// The exhibits are on separate pages, one per paper.
     Apart,

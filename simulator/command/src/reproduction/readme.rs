@@ -24,7 +24,7 @@ const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
 const MAX_DIGITS: i32 = 4;
 
-/// Checks the markers of `text`, the README of `study` at `path`, as far as possible without runs.
+/// Checks the markers in `text` as far as possible without runs. `text` is the README of `study`.
 pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
@@ -88,7 +88,7 @@ fn measures(exhibit: &Exhibit) -> Vec<String> {
     exhibit.measures.iter().map(|measure| measure.id.clone()).collect()
 }
 
-/// The marker's tables: one per measure, or a single one if there is only one point.
+/// One table per measure of the marker, or a single table if there is only one point.
 fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     names(place, marked, &measures(exhibit), None)?;
     let by_name = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);

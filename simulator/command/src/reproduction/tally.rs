@@ -64,8 +64,8 @@ impl Paper<'_> {
     }
 }
 
-/// The counts of the papers' own claims, by paper and in total. A paper whose claims all have other
-/// origins is omitted. A paper without any claims is included.
+/// Counts the claims that papers make, by paper and in total. Omits a paper if all its claims have
+/// other origins, but not if it has no claims.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();

@@ -587,8 +587,7 @@ fn an_unwritable_output_is_refused_before_the_run() {
 fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Delivery starts at 8.2 ms, so the batch of five samples until 10 ms is the last with a lower
-    // rate.
+    // Delivery starts at 8.2 ms. So the last batch of five samples with a lower rate ends at 10 ms.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))

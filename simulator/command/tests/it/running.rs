@@ -132,7 +132,7 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// The scenario runs for minutes. A failed write after it would give exit code 1, not 2.
+/// Makes a run take minutes. An error found only after the run would give exit code 1, not 2.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -171,7 +171,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
     let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
-    // The first mount is without fairwire. It shows whether the machine can mount.
+    // Mounts once without fairwire, to find out whether the machine can mount.
     let tried = mounting(&mount).map_or_else(
         |error| Err(error.to_string()),
         |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
@@ -287,7 +287,7 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // The files are exchanged. If the results change too, the kept files were used.
+    // If the results change when the files are exchanged, the kept files were used.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -331,7 +331,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
         assert_eq!(written(option, name, &[]), written(option, name, &["--no-cache"]), "{name}");
     }
     assert_eq!(samples().len(), 6);
-    // The files are exchanged. If the series changes too, the kept files were used.
+    // If the series changes when the files are exchanged, the kept files were used.
     let paths: Vec<PathBuf> = samples();
     let contents: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
     for half in [0, 3] {
@@ -372,7 +372,7 @@ fn new_of(file: &std::path::Path, answers: &str) -> Output {
     child.args(["new", &file.display().to_string()]);
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Running::start(&mut child).unwrap();
-    // `fairwire new` may have refused the file before it read the input.
+    // The write may fail if `fairwire new` refused the file before it read the input.
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers.as_bytes());
     child.output()
 }

@@ -1,5 +1,5 @@
-//! Commands behind a link. The outside is this process, reached through a relay, so the machine's
-//! network is not touched.
+//! Runs commands behind a link. A relay connects them to this process, so the tests leave the
+//! machine's network unchanged.
 
 #![allow(clippy::disallowed_methods, reason = "a real link takes real time")]
 
@@ -67,7 +67,7 @@ fn a_service_of_this_machine_is_reached_at_most_at_the_rate_of_the_link() {
     let args = ["--rate", "2 Mbit/s", "--delay", "20 ms", "--", "bash", "-c", &fetch(port)];
     let Some(output) = shell(&args) else { return };
     assert_eq!(stdout(&output).trim(), "300000", "{}", stderr(&output));
-    // (300 000 B + 208 headers × 52 B) × 8 / 2 Mbit/s = 1.24 s, without any round trips.
+    // At 2 Mbit/s, 300 000 B of data and 208 headers of 52 B take 1.24 s, even without round trips.
     assert!(begun.elapsed() >= Duration::from_millis(1240), "{:?}", begun.elapsed());
 }
 
@@ -106,7 +106,7 @@ fn a_nested_shell_passes_both_links_and_leaves_the_outer_one_unchanged() {
     }
     assert!(text.contains("50000") && text.contains("as before"), "{text} {}", stderr(&output));
     let real = text.lines().find_map(|line| line.strip_prefix("real ")).expect("the time");
-    // At least three round trips of 2 × (10 + 30) ms.
+    // At least three round trips of 2 × (10 + 30) ms through both links.
     assert!(real.trim().parse::<f64>().expect("seconds") >= 0.24, "{real}");
 }
 
@@ -223,7 +223,7 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
 }
 
-/// SIGTERM is repeated, because a signal is lost if the process has not handled the previous one
+/// Sends SIGTERM until the child ends, because a signal is lost if the previous one is not handled
 /// yet.
 fn ended_by_signals(child: &mut Child) -> Option<i32> {
     let until = Instant::now() + Duration::from_secs(8); // less than its own patience

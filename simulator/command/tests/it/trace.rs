@@ -59,7 +59,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
         .map(|p| (p["rate_bps"].as_f64().unwrap(), p["fraction"].as_f64().unwrap()))
         .collect();
     assert_eq!(points, [(1000.0, 1.0), (2000.0, 0.75), (6000.0, 0.5), (8000.0, 0.25)]);
-    // A tenth of four rates is 0.4 of a rate, taken from the fastest: 3200 of 17 000 bit/s.
+    // A tenth of four rates is 0.4 of the fastest rate: 3200 of 17 000 bit/s in total.
     let share = found["share_of_fastest_tenth"].as_f64().unwrap();
     assert!((share - 3200.0 / 17_000.0).abs() < 1e-12, "{share}");
     let halves = rates(&path, &["--interval", "500 ms"]);
@@ -73,7 +73,7 @@ fn the_table_and_the_csv_agree() {
     let path = file(&contest, &capture(&packets));
     let table = stdout(&run(&["trace", "rates", &path]));
     assert!(table.contains("20 packets of 20 flows in 0.000 s"), "{table}");
-    // The fastest tenth are two flows: 950 + 1000 = 1950 of 10 500 bytes, or 18.6 %.
+    // The fastest tenth is two of 20 flows, with 950 + 1000 of all 10 500 bytes, or 18.6 %.
     let row = table.lines().find(|line| line.contains("| 10 %")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("7.600") && row.contains("18.6"), "{row}");
     let csv = stdout(&run(&["trace", "rates", &path, "--format", "csv"]));
@@ -88,7 +88,7 @@ fn our_trace_has_the_flows_of_its_scenario() {
     let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
     assert_eq!(code(&run(&args)), 0);
     let found = rates(&trace, &[]);
-    // The scenario has four flows. Acknowledgements in the trace add at most three.
+    // The scenario has four flows. Acknowledgements add at most three flows to the trace.
     let flows = found["flows"].as_u64().unwrap();
     assert!((4..=7).contains(&flows), "{flows}");
 }
@@ -110,8 +110,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let found = rates(&trace, &[]);
     let points = found["complementary"].as_array().expect("an array");
     let fastest = points.last().expect("a rate")["rate_bps"].as_f64().unwrap();
-    // `fastest` exceeds 1 Mbit/s by the Ethernet headers of 14 bytes, and at most one packet per
-    // second.
+    // `fastest` also counts Ethernet headers of 14 bytes, and at most one extra packet per second.
     assert!((1e6..1.1e6).contains(&fastest), "{found}");
 }
 

@@ -56,7 +56,7 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8>>)> {
     let kept = tempfile::tempdir().expect("a scratch folder");
     let disk = tempfile::tempdir().expect("a scratch folder");
-    // The disk disappears together with the namespace, so its files are copied out first.
+    // The disk disappears with the namespace, so the disk's files are copied first.
     let script = format!(
         "mount -t tmpfs -o size={size} none \"$0\" || exit 77; cd \"$0\"; \"$@\" >/dev/null; code=$?; cp -a . {}; exit $code",
         kept.path().display()
@@ -198,7 +198,7 @@ fn a_signal_during_a_write_ends_the_process_and_leaves_no_results() {
     }
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    // A run that stops removes `out`. A process that exits at once leaves `out` empty.
+    // A run that stops cleanly removes `out`. A process that exits at once leaves `out` empty.
     assert!(!out.exists() || all(&out).is_empty());
 }
 

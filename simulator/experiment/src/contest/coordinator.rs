@@ -221,8 +221,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The cause of `error`, or `error` if none is reported within 0.5 s. A request to an ended
-    /// gateway fails before the gateway's parent reports the cause.
+    /// Returns the cause of `error` if the cause is reported within 0.5 s, or else `error`. A
+    /// request to an ended gateway fails before the gateway's parent reports the cause.
     pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));

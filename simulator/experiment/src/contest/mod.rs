@@ -1,5 +1,5 @@
-//! A contest over one link between senders of this kernel, for any type of forwarding: its plan and
-//! its record.
+//! The plan and the record of a contest between this kernel's senders over one link, with any type
+//! of forwarding.
 
 mod coordinator;
 
@@ -318,7 +318,7 @@ pub fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
     add_losses(link, unseen);
 }
 
-/// Adds losses by name, if any, to the drops of `link`.
+/// Adds `losses` by name to the drops of `link`, except zero counts.
 pub fn add_losses<'a>(link: &mut LinkRecord, losses: impl IntoIterator<Item = (&'a str, u64)>) {
     for (name, count) in losses.into_iter().filter(|(_, count)| *count > 0) {
         link.drops.insert(name.to_owned(), count);

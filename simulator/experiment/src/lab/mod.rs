@@ -27,7 +27,8 @@ use std::sync::atomic::AtomicBool;
 /// The laboratory on this machine: real sockets and frames, and our discipline between them.
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
-    /// The congestion control of every TCP flow, named as in the kernel, instead of the scenario's.
+    /// The congestion control, as named in the kernel, that replaces the scenario's for every TCP
+    /// flow.
     pub congestion_control: Option<String>,
 }
 

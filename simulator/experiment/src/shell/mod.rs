@@ -148,8 +148,8 @@ impl Passing {
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
-    /// Forwards until `is_over` returns true. Its arguments are the time and the number of packets
-    /// in transit from the command.
+    /// Forwards until `is_over` returns true. `is_over` gets the time and the number of packets in
+    /// transit from the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {

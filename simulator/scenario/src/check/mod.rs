@@ -83,7 +83,7 @@ impl Check<'_> {
         self.text("title", &self.spec.title)
     }
 
-    /// Checks text for people, which goes to terminals and into pictures.
+    /// Checks text that people read on terminals and in pictures.
     fn text(&self, path: &str, text: &str) -> Checked {
         let Some(bad) = text.chars().find(|&c| !is_printable(c)) else { return Ok(()) };
         let why = format!("it has the control character {}", bad.escape_unicode());

@@ -56,7 +56,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that a flow is off after the end of its capture, unless the capture repeats.
+    /// Checks that no on-time is longer than the flow's capture, unless the capture repeats.
     pub(super) fn lasts(&self, path: &str, flow: &FlowSpec, sends: &Sends) -> Checked {
         let Source::Datagrams { traffic: Traffic::Replay(Replay { packets, speed, repeats: false }), .. } =
             &sends.source

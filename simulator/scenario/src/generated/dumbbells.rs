@@ -24,8 +24,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The left half of all hosts has the lower numbers. Adding half the number of all hosts gives
-    /// the number of the counterpart on the right.
+    /// The hosts on the left are numbered first. With `n` hosts in all, the counterpart of host `i`
+    /// on the left is host `i + n/2`.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.

@@ -101,7 +101,7 @@ struct FatTree {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
-    /// The edge switch of the port, numbered among all edge switches.
+    /// The number of the port's edge switch, among all edge switches.
     edge: u32,
     /// Its port there.
     port: u32,
@@ -112,7 +112,7 @@ impl FatTree {
         2 * self.half
     }
 
-    /// The number of edge switches, or of aggregation switches.
+    /// The number of edge switches, which equals the number of aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
@@ -126,7 +126,7 @@ impl FatTree {
         Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The number of the first link of type `kind`. The types in order: host to edge, edge to host,
+    /// The number of the first link of type `kind`. The types, from 0: host to edge, edge to host,
     /// edge to aggregation, aggregation to edge, aggregation to core, core to aggregation.
     fn first(&self, kind: u32) -> u32 {
         match kind {
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: k = 48 gives 27 648 hosts and 5k²/4 = 2880 switches. Each of the three layers
-        // has one cable per host, and a cable is two links.
+        // Section 3: k = 48 gives 27 648 hosts and 5k²/4 = 2880 switches. There are three layers of
+        // cables, each with one cable per host. A cable is two links.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);

@@ -123,7 +123,7 @@ impl Kind for Networks {
         about.source
     }
 
-    /// The schema of the table form only, because each network has a required parameter.
+    /// The schema allows only the table form, because each network has a required parameter.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = tables_schema_of::<Networks>(generator);
         let what = "A network that is generated: a table of the name of its kind with its parameters.";
@@ -142,11 +142,10 @@ pub fn all() -> &'static [Entry<Networks>] {
     Networks::registry().all()
 }
 
-/// Adds an external network. Must be called before anything else, because the list is fixed once it
-/// was read.
+/// Adds an external network. Must be called before the list of networks is first read, because
+/// reading fixes the list.
 ///
 /// # Errors
-///
 /// If the name is taken, or the list was already read.
 pub fn register<S: NetworkSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Networks::registry().register(Entry::<Networks>::of::<S>(about, || Box::new(S::default())))

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess};
 use std::borrow::Cow;
 
-/// Each host sends to the host a fixed number of positions further. After the last host, counting
-/// continues with the first.
+/// Each host sends to the host whose number is higher by `by`. The first host follows the last
+/// host.
 #[parameters(name = "stride", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrideSpec {
@@ -48,7 +48,7 @@ pub struct IncastSpec {
     /// The number of the first sending host.
     ///
     /// There are as many senders as flows, but at most all hosts except `to`. The senders are this
-    /// host and those that follow; `h1` follows the last host.
+    /// host and the hosts that follow it, without `to`; `h1` follows the last host.
     #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
     pub from: Option<u32>,
 }

@@ -22,7 +22,8 @@ const HEADER: u32 = 28;
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
 /// The longest time between packets. With a longer time, a run would have no packets.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// The maximum number of connections. A browser opens six, and each needs as much memory as a flow.
+/// The maximum number of connections. A browser opens six, and each connection needs as much memory
+/// as a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.

@@ -35,7 +35,7 @@ pub struct BurstsSpec {
 
 impl SourceSpec for BurstsSpec {
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer> {
-        // The defaults are the simulator's. `unset` above describes them.
+        // `unset` above describes these defaults.
         let default = Bursts::default();
         let Checked { renews } = self.checked()?;
         Ok(Offer::Tcp(Load::Bursts(Bursts {

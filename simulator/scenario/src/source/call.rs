@@ -27,7 +27,7 @@ pub struct CallSpec {
         source = "RFC 8698, figure 3, RMIN."
     )]
     pub least: Option<Quantity<Rate>>,
-    /// The highest rate, with headers; no less than `least`.
+    /// The highest rate, with headers; at least `least`.
     #[parameter(
         default = "1.5 Mbit/s",
         min = "1 kbit/s",
@@ -54,7 +54,7 @@ pub struct CallSpec {
     /// the next frame after a loss.
     #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
     pub key_size: Option<f64>,
-    /// The time between periodic key frames, in addition to requested ones.
+    /// The time between periodic key frames. Requested key frames are sent in addition.
     #[parameter(unset = "none")]
     pub key_every: Option<Quantity<Duration>>,
     /// The maximum time from a frame's capture to its last packet. A frame that takes longer is

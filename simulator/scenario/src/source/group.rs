@@ -18,7 +18,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
         match self.0.next_key_seed(GroupKey(seed))? {
             None => Ok(None),
             Some(Ok(key)) => Ok(Some(key)),
-            // The key is refused while its value is read, because the error then has the value's
+            // The key is refused when its value is read, so that the error has the value's
             // location.
             Some(Err(misplaced)) => self.0.next_value_seed(misplaced),
         }

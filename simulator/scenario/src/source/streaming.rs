@@ -32,7 +32,7 @@ pub struct StreamingSpec {
     /// Maximum buffered playing time.
     #[parameter(default = "240 s", min = "1 s", max = "24 h", source = "Huang and others 2014, section 4.")]
     pub buffer: Option<Quantity<Duration>>,
-    /// Buffered time needed before the video plays, at first and after a stall.
+    /// Buffered time needed to start playing, at first and after a stall.
     #[parameter(default = "4 s", min = "1 ms", max = "1 h")]
     pub start: Option<Quantity<Duration>>,
     /// Up to this buffered time, the lowest bitrate is used.

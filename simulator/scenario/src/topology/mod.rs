@@ -22,7 +22,7 @@ use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
-    /// Queued links, each in one direction. Those marked as the bottleneck come first.
+    /// Queued links, each in one direction. Links marked as the bottleneck come first.
     pub(crate) queues: Vec<QueuePlan>,
     pub(crate) passing: Vec<Passing>,
     /// The paths of each group of flows, in file order, at least one per group. A group's flows are

@@ -64,7 +64,7 @@ impl QueuePlan {
     }
 }
 
-/// The rate of a link without a queue, above any allowed rate and above the sum of all flows.
+/// The rate of a link without a queue. It exceeds any allowed rate and the sum of all flows' rates.
 pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
 
 impl Route {
@@ -117,7 +117,7 @@ pub(super) struct Own<'a> {
 }
 
 /// The changes of a link's return direction, and the behaviour of its wire. Settings missing in
-/// `own` are copied from `there`, the forward direction, except:
+/// `own` are copied from `there`, the forward direction. Not copied are:
 ///
 /// - changes of the rate or delay, and outages, if `own` has a rate, `changes`, a pattern or a
 ///   trace;

@@ -36,7 +36,7 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // The edge alternates between a higher and a lower target at some ratios of marks.
+        // At some ratios of marks, the edge alternates between a higher and a lower target.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);

@@ -49,7 +49,7 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // A measured share is a multiple of the fair share, which is `of` tenths of the link.
+    // A measured share is relative to the fair share, which is `of` tenths of the link.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)
@@ -57,8 +57,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_with_unresponsive_senders_get_half_each() {
-    // Both hosts always have packets: they send 8 and 18 Mbit/s into 10 Mbit/s. A quantum is 3e-5
-    // of the data.
+    // The hosts send 8 and 18 Mbit/s into 10 Mbit/s, so both always have packets. A quantum is the
+    // fraction 3e-5 of the data.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }
@@ -73,8 +73,8 @@ fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // Measured: 0.30. The single flow is signalled once its packets wait a few packet times, even
-    // if many queues are served before its own.
+    // Measured: 0.30. CoDel signals the single flow once its packets wait a few packet times, even
+    // if many other queues are served first.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
 }

@@ -64,16 +64,17 @@ fn calls_share_in_proportion_to_priority_times_maximum() {
 fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
     let run = run(3000, "rate = \"2 Mbit/s\"", &video(parameters));
-    // A chunk takes 0.5 or 1.6 s. Then the link is idle for a round trip of 30 ms and a delayed
-    // acknowledgement.
+    // A chunk arrives in 0.5 or 1.6 s. Then the link is idle for a round trip of 30 ms and a
+    // delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // Played and received data differ by at most a buffer: 24 s of 3 Mbit/s, or 1.3 % of the total.
+    // Played and received data differ by at most a full buffer: 24 s at 3 Mbit/s, or 1.3 % of the
+    // total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3 Mbit/s.
+    // At 1 Mbit/s, the buffered time rises from 9 to 21.6 s. At 3 Mbit/s, it falls back.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -91,7 +92,7 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
     // The buffer of 18 to 20 s runs empty 40 to 42 s before the link returns. Timeouts double, so
-    // the next retransmission may come 60 s after that return.
+    // the next retransmission may come 60 s after the link's return.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);
@@ -104,7 +105,7 @@ fn a_video_above_its_link_stalls_after_each_chunk_for_the_excess() {
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
     let stalls = measure(&run, "stalls.video");
     assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
-    // The tolerance is for the round trip after a chunk.
+    // The tolerance allows for the round trip after a chunk.
     let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
     // The played bytes of an unfinished chunk are rounded down.

@@ -109,7 +109,7 @@ fn excessive_memory_is_refused_with_remedies() {
         said(&seeds, at_once(1)),
         "the records of all runs would take about 62 GB of memory; allowed: 8 GB, by fewer `seeds`"
     );
-    // Three flows of 100 Gbit/s send six billion packets of 64 bytes in the 10 s `delay`.
+    // Three flows of 100 Gbit/s send six billion packets of 64 bytes during the `delay` of 10 s.
     let far = TEXT
         .replace("2 s", "60 s")
         .replace("100 Mbit/s", "100 Gbit/s")
@@ -136,7 +136,7 @@ fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
 fn a_run_is_stopped_while_it_is_set_up() {
     let text = TEXT.replace("count = 3", "count = 20000").replace("2 s", "1 ns");
     let scenario = parse("many.toml", &text, &Overrides::default()).expect("a scenario");
-    // The watcher is called every 1024 flows: 19 times in building and 19 in set-up.
+    // The watcher is called every 1024 flows: 19 times during building and 19 times during set-up.
     for at in [1, 19, 20, 38] {
         assert!(stopped(&scenario, at).expect("it can be built"), "call {at}");
     }

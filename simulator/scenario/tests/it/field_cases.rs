@@ -175,7 +175,7 @@ fn filtered_acknowledgements_leave_a_thin_upload_to_data() {
         assert!(down >= 45.0 && up >= 0.85, "{filter}: {down} {up} Mbit/s");
         for uploads in [4, 8] {
             let (without, with) = (measured(uploads, "off"), measured(uploads, filter));
-            // Each acknowledgement waits for a packet of every upload, so the download may lose a
+            // Each acknowledgement waits for one packet of each upload, so the download may lose a
             // quarter of its rate.
             assert!(with.1 > without.1 && with.0 > 0.75 * without.0, "{uploads}: {without:?} {with:?}");
         }

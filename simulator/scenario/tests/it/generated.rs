@@ -49,7 +49,7 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // The tolerance is one packet of 1125 at the start and one at the end.
+            // The tolerance is two of 1125 packets, one at the start and one at the end.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }
@@ -187,7 +187,7 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         let link = &run.links[0];
         assert_eq!(link.name, "e1-h1");
         assert!(run.links.iter().all(|other| other.utilization <= link.utilization));
-        // 12 × 64 kB with headers take 6.31 of 20 ms, so `utilization` is 0.316.
+        // The 12 transfers of 64 kB, with headers, take 6.31 of 20 ms, so `utilization` is 0.316.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
     // With routes by destination, all traffic to one host queues at one core link.

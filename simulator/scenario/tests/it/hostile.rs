@@ -27,7 +27,7 @@ fn mutated(from: usize, length: usize, with: &str) -> String {
     chars[..from].iter().copied().chain(with.chars()).chain(chars[end..].iter().copied()).collect()
 }
 
-/// Pieces of scenarios, more likely than random letters to get past the TOML parser.
+/// Pieces of scenarios, which get past the TOML parser more often than random letters.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{0,8}",

@@ -48,9 +48,9 @@ fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_
     for control in ["cubic", "reno", "bbr", "dctcp"] {
         let (widest, used) = widest(&format!("control = \"{control}\""));
         // Without queues, `srtt` is 14.2 ms. The host's queue adds at most 2 ms, and delayed
-        // acknowledgements add some time too.
+        // acknowledgements add some time.
         assert!(widest.srtt < Duration::from_ms(20), "{control}: {}", widest.srtt);
-        // At 100 Mbit/s, 20 ms hold about 170 segments; the bound is 3.5 times that.
+        // At 100 Mbit/s, 20 ms hold about 170 segments. The bound is 3.5 times this number.
         assert!(widest.window < 600.0, "{control}: {}", widest.window);
         assert!(used > 0.98, "{control}: {used}");
     }

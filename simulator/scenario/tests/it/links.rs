@@ -37,8 +37,8 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
-    // Without the link's delay, 20 and 60 ms of the round trips remain. Each of the four access
-    // delays is a quarter of this.
+    // Without the link's delay, the round trips would be 20 and 60 ms. Each round trip has four
+    // access delays.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);
@@ -59,7 +59,7 @@ fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
-    // The round trips are 60, 80 and 100 ms, so 2 bdp are 160 ms.
+    // The round trips of 60, 80 and 100 ms have a mean of 80 ms, so 2 bdp are 160 ms.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);
@@ -126,7 +126,7 @@ fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
 #[test]
 fn a_lossy_outage_does_not_affect_the_queue_and_bad_ones_are_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
-    // UDP alone sends 500 packets per second, so the outage of 2 s loses 1000.
+    // In the outage of 2 s, only UDP sends, 500 packets per second, so 1000 are lost.
     let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
     let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
     let lost = out.links[0].wire.expect("a wire that loses").lost;

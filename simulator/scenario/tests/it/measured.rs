@@ -24,8 +24,8 @@ fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     load(Path::new(&folder.path().join("one.toml")), &Overrides::default()).map_err(|error| error.to_string())
 }
 
-/// The record, and the delays in ms of the first flow's packets from source to receiver. The delays
-/// are in order of arrival.
+/// The record, and the delays in ms of the first flow's packets from source to receiver, in order
+/// of arrival.
 fn run(files: &[(&str, &str)], text: &str) -> (RunRecord, Vec<f64>) {
     let scenario = read(files, text).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
@@ -63,7 +63,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // 20 packets wait in each of 30 pauses.
+    // Each of 30 pauses delays 20 packets.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -132,7 +132,7 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
         let text = text(&keys, "").replace("100 kbit/s", &rate);
         run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    // The packets are so far apart that none waits for an earlier one.
+    // The packets are so far apart that no packet waits for an earlier packet.
     let takes = jitter(false, 200);
     let (n, mean) = (takes.len() as f64, mean(&takes));
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;

@@ -80,7 +80,7 @@ fn four_changing_flows_have_their_fair_share_at_each_time() {
     let changes = &presence.changes;
     assert_eq!(changes.iter().map(|one| one.at_s as u64 / 10).collect::<Vec<_>>(), [0, 1, 2, 3, 6, 7, 8]);
     assert_eq!((&*changes[1].starts, &*changes[4].stops), (&["b".to_owned()][..], &["a".to_owned()][..]));
-    // A window that grows by a packet in 40 ms reaches the new share within 2 s here.
+    // Here, a window that grows by a packet per 40 ms reaches the new share within 2 s.
     for change in changes {
         assert!(change.reached_s.is_some_and(|s| (0.1..=2.0).contains(&s)), "{change:?}");
     }
@@ -127,7 +127,8 @@ fn every_source_is_silent_between_its_on_times() {
         let (record, seconds) = run(&read(&text(10, "fq-codel", &flow)));
         let of = |range: std::ops::Range<usize>| seconds["g"][range].iter().sum::<u64>();
         assert!(of(1..3) > 0 && of(6..8) > 0, "{source}: {:?}", seconds["g"]);
-        // The queue holds 40 ms, so packets sent in an on-time arrive within a second of its end.
+        // A packet waits at most 40 ms, so packets sent in an on-time arrive within a second of its
+        // end.
         assert_eq!((of(0..1), of(4..6), of(9..10)), (0, 0, 0), "{source}: {:?}", seconds["g"]);
         let all = seconds["g"].iter().sum::<u64>() as f64 * 8.0;
         let measured = record.flows[0].throughput_bps * 4.0;

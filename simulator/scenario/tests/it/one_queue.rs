@@ -38,7 +38,7 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 
 #[test]
 fn in_one_queue_a_host_gets_its_part_of_all_windows() {
-    // The four windows hold 60 kB, less than the 625 kB of the tokens, so no packet is dropped.
+    // No packet is dropped, because the four windows hold 60 kB and the tokens are 625 kB.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
     // Here the windows grow until a loss. Measured: 0.47.
@@ -87,7 +87,8 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     );
     let summaries = run(&text);
     let mbps = |group: &str| summaries[0].measures[&format!("throughput_bps.{group}")].mean / 1e6;
-    // The flood's class has twice the uploads' weight. Acknowledgements add 4.5 % to `flood`.
+    // The flood's class has twice the uploads' weight. Acknowledgements in this class add 4.5 % to
+    // `flood`.
     let flood = mbps("school-up") * 1.045;
     mbps("office-up") / ((mbps("office-up") + flood) / 3.0)
 }

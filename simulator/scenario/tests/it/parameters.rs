@@ -51,7 +51,7 @@ fn around(part: &Part) -> Around {
     around
 }
 
-/// A scenario with one parameter of `part`, and the line where that parameter is.
+/// A scenario with one parameter of `part`, and that parameter's line.
 fn scenario(part: &Part, field: &Field, value: &str) -> (String, usize) {
     let Around { discipline, network, flow, table, example } = around(part);
     let example: toml::Table = toml::from_str(&format!("all = {{ {example} }}")).expect("well-formed");
@@ -80,8 +80,7 @@ fn every_out_of_bounds_parameter_is_refused_at_its_location() {
             let (within, beyond) = bounds(field);
             for value in &within {
                 let (message, _, text) = read(value);
-                // A value at its bound may be refused for another reason, without the allowed
-                // range.
+                // A value at its bound may be refused, but for another reason.
                 let is_in_range = message.as_ref().is_none_or(|message| !message.contains(&allowed));
                 assert!(is_in_range, "{}: {message:?}\n{text}", part.name);
             }

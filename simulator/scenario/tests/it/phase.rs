@@ -56,8 +56,8 @@ fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // The bound is between two results. A kernel's TCP gave 0.09 (three seeds), and simulated
-        // hosts that take no time gave 0.05.
+        // The bound is between two results: 0.09 from a kernel's TCP (three seeds), and 0.05 from
+        // simulated hosts that take no time.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

@@ -241,7 +241,7 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
-    // `--discipline` replaces the list in `--set`, which contains `tail-drop` too.
+    // `--discipline` replaces the list in `--set`. Both contain `tail-drop`.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
     says(&message, &["--discipline:1:27", "already listed"]);

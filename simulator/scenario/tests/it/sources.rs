@@ -57,7 +57,7 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_arrive_at_the_rate_of_their_laws() {
-    // A burst takes 40 ms and a pause 60 ms. The tolerance is one of 600 bursts.
+    // A burst takes 40 ms and a pause 60 ms, so there are 600 bursts. The tolerance is one burst.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
@@ -85,10 +85,10 @@ fn a_call_with_silences_talks_for_39_percent_of_the_time() {
 
 #[test]
 fn users_of_tcp_offer_the_load_of_their_laws() {
-    // 12 000 segments have a standard error of 0.9 %.
+    // The number of segments, 12 000, has a standard error of 0.9 %.
     let of_512 = "tcp = { segment = \"512 B\" }";
     is_about(&format!("source = \"telnet\"\n{of_512}"), 200.0 * 552.0 * 8.0, 0.03);
-    // 600 files have a standard error of 4 %.
+    // The number of files, 600, has a standard error of 4 %.
     let files = "source = { transfers = { size = { fixed = \"10 kB\" }, mean_gap = \"100 ms\" } }";
     is_about(&format!("{files}\n{of_512}"), 10.0 * 20.0 * 552.0 * 8.0, 0.14);
 }
@@ -393,7 +393,6 @@ fn links_change_in_both_directions_unless_the_reverse_has_its_own_rate() {
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A greedy flow's share is relative to the rest of the link.
 #[test]
 fn a_share_is_relative_to_the_demand_of_a_user() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\

@@ -132,7 +132,7 @@ fn random_ties_treat_flows_in_lockstep_alike_and_fifo_ties_by_order() {
     let first = of("share.first");
     first.print("lattice");
     // A flow randomly loses a fifth of its 4394 packets. So 3515 pass, with a standard deviation of
-    // 26.5. For five seeds, 3.3 deviations of the mean are 1.1 %.
+    // 26.5. For five seeds, 3.3 standard deviations of the mean are 1.1 %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

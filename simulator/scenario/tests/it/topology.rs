@@ -85,7 +85,7 @@ fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
         + &flow("y", "a", "c", "")
         + &flow("z", "b", "d", "count = 2")
         + &flow("w", "c", "d", "");
-    // The bottleneck of x and y is a-b, and that of w and z is c-d.
+    // The bottleneck of x and y is a-b. The bottleneck of w and z is c-d.
     is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
 }
 

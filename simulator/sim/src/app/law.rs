@@ -264,7 +264,7 @@ mod tests {
         let (ea, eb) = ((-0.5_f64).exp(), (-1.5_f64).exp());
         let mean = (1.5 * ea - 2.5 * eb) / (ea - eb);
         let measured = within.iter().sum::<f64>() / DRAWS as f64;
-        // The deviation of these draws is below 1/sqrt(12), that of uniform draws.
+        // The deviation of these draws is below 1/sqrt(12), the deviation of uniform draws.
         assert!((measured - mean).abs() < 3.3 * (1.0 / 12.0 / DRAWS as f64).sqrt(), "{measured}, not {mean}");
         let cut = draws(&Law::AtMost { law: law(), max: 1.0 });
         let share = cut.iter().filter(|&&x| x == 1.0).count() as f64 / DRAWS as f64;

@@ -43,7 +43,7 @@ struct Connection {
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
-    /// True while the sender does not know that all data has arrived.
+    /// True until the sender knows that all data has arrived.
     is_busy: bool,
 }
 

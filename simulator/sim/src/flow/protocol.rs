@@ -31,7 +31,7 @@ pub(super) struct Outside {
     pub(super) down: Line,
 }
 
-/// Counts of datagram bytes on the wire, which packet counts cannot replace because sizes may vary.
+/// Counts of datagram bytes on the wire. Packet counts do not suffice, because sizes may vary.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bytes {
     pub(crate) sent: u64,

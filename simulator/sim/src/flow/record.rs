@@ -32,9 +32,8 @@ pub(super) struct Sink {
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes for arrivals of acknowledgements at the sender. The first is for acknowledged
-    /// packets that did not wait on the downlink. The second is for those that waited there for one
-    /// other packet.
+    /// The lanes for arrivals of acknowledgements at the sender, by the number of packets for which
+    /// the acknowledged packet waited on the downlink: 0 or 1.
     pub(super) home: [Lane; 2],
     /// The number of packets for which the latest packet waited on the downlink; 2 for two or more.
     pub(super) queued: u8,
@@ -144,9 +143,8 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
-    /// Starts the measured time. Counts of deliveries are not reset: they contain only deliveries
-    /// in the measured time. Some are already counted, because a delivery is computed before its
-    /// time.
+    /// Starts the measured time and resets the counts, except counts of deliveries. A delivery is
+    /// computed before its time, but counts only if that time is measured.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked, self.seldom.lost) = (0, 0, 0);

@@ -10,7 +10,7 @@ use fairwire_core::Time;
 use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
-    /// Opens a connection. Packets in flight of an earlier connection become stale.
+    /// Opens a connection. Packets of an earlier connection that are still in flight become stale.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -83,8 +83,8 @@ impl Flow {
         let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
-        // The receiver's deadline is not read here, because it is in another cache line. Its wake
-        // was scheduled when the receiver set it.
+        // The receiver's deadline is not read here, because it is in another cache line. A wake was
+        // scheduled when the deadline was set.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
             self.wake_sooner(due, stage);

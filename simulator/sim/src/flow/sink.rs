@@ -64,8 +64,8 @@ impl Flow {
     }
 
     /// Sends the delayed acknowledgement, if it is due by `at`. Deliveries are computed before
-    /// their time, so the acknowledgement may be due between the previous delivery and the one at
-    /// `at`.
+    /// their time, so the acknowledgement may be due between the previous delivery and the delivery
+    /// at `at`.
     #[inline(always)]
     pub(super) fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {

@@ -166,8 +166,8 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// The new number of buckets, when more are required. It covers all pending events if possible,
-    /// because repeated doubling would walk over all events each time.
+    /// The new number of buckets, when more are required: enough for all pending events, if
+    /// possible. Repeated doubling would walk over all events each time.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);
@@ -176,7 +176,7 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// Spreads the events of the bucket being served over narrower buckets if they crowd. Events at
+    /// If the bucket being served is crowded, spreads its events over narrower buckets. Events at
     /// one instant cannot be spread.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {

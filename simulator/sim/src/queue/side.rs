@@ -307,8 +307,8 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // The lane refuses the four events at 5, which have one identity. The spare lanes take
-        // events 1 and 3, and refuse 5 and 7.
+        // Events 1, 3, 5 and 7 are due at 5 ns and have one identity. The lane refuses all four.
+        // The spare lanes take 1 and 3, and refuse 5 and 7.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

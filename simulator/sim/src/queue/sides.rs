@@ -28,7 +28,7 @@ pub(crate) struct Sides {
     links: EventLane,
     hosts: EventLane,
     tuning: Tuning,
-    /// All events due before this time are handled, on both sides.
+    /// All events due before this time have been handled, on both sides.
     done: Time,
     /// The lane of each link's [`Event::LinkFree`].
     free: Vec<Lane>,

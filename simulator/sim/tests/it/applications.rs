@@ -88,8 +88,7 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // Packets smaller than the headers are enlarged to the size of the headers, so the mean service
-    // takes 1.00039 ms.
+    // Packets have at least the size of the headers, so the mean service takes 1.00039 ms.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -166,7 +165,8 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // At the start and end of measuring, packets of 11 ms and a partial burst may be in flight.
+        // At the start and end of measuring, the packets of the last 11 ms and a partial burst may
+        // be in flight.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -195,8 +195,8 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // The handshake and the windows of 2 and 4 take 24 ms each; the last window takes half. Sending
-    // takes microseconds.
+    // The handshake, the window of 2 and the window of 4 take 24 ms each. The last window takes
+    // half. Sending takes microseconds.
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
@@ -281,8 +281,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // A page has 1 object and, on average, 5.64 embedded ones, at most 53. The variance of their
-    // number is therefore below 53 × 5.64.
+    // A page has one main object and up to 53 embedded objects, on average 5.64. So their number
+    // has a variance below 53 x 5.64.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");

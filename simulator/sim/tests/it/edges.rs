@@ -124,8 +124,8 @@ fn requests_of_the_far_edge_return_after_one_round_trip() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // `heard[0]` came with the SYN. The answer to the SYN carries the far edge's request, and the
-    // next packet carries it to the near edge.
+    // `heard[0]` came with the SYN. The answer to the SYN returns the far edge's request. The next
+    // packet carries the request to the near edge.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
     assert_eq!(first.1, RateRequest::Increase);

@@ -167,8 +167,8 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
-    // About 37 marked packets have not arrived at the end: 20 wait, and 17 are in flight. 80 is
-    // about twice that.
+    // About 37 marked packets have not arrived at the end: 20 wait, and 17 are in flight. The bound
+    // 80 is about twice 37.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }
 

@@ -197,7 +197,7 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law neglects a second loss in a window. This occurs in 12 % of the windows of 13
+            // The law neglects a second loss in a window, which occurs in 12 % of the windows of 13
             // segments at p = 0.01.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }

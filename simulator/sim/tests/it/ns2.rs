@@ -71,8 +71,8 @@ fn one_flow_has_the_losses_and_goodput_of_ns2() {
         let (throughput_bps, drops) = simulated(&case);
         let Case { buffer, window, .. } = case;
         assert_eq!(drops, case.drops, "buffer {buffer}, window {window:?}");
-        // At the ends of the 80 s, 40 packets of 552 B (half a bandwidth-delay product) may count
-        // differently.
+        // At the ends of the 80 s, the two counts may differ by 40 packets of 552 B (half a
+        // bandwidth-delay product).
         let difference = (throughput_bps - case.throughput_bps).abs();
         assert!(difference <= 2208.0, "buffer {buffer}, window {window:?}: {throughput_bps}");
     }

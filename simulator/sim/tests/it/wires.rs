@@ -101,7 +101,7 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
-    // In flight: 10 000 packets/s × 20..23 ms = 200..230 packets.
+    // A packet takes 20 to 23 ms, so of 10 000 packets/s, 200 to 230 are in flight.
     assert!((180.0..240.0).contains(&under_way), "{under_way} of {}", link.packets_out);
 }
 

@@ -19,11 +19,11 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// The number of seeds per draw. Because many draws are compared together, two seeds suffice to
-/// distinguish a difference from chance.
+/// The number of seeds per draw. Two seeds suffice to distinguish a difference from chance, because
+/// many draws are compared together.
 const SEEDS: usize = 2;
 
-/// A paper's exhibits, with the study's settings and those of each draw.
+/// A paper's exhibits, under the study's settings and under the settings of each draw.
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,

@@ -15,7 +15,7 @@ pub struct Calibration {
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,
     /// The smallest and the largest mean of each number over the study's own settings and all
-    /// draws. A key names exhibit, measure, series and point.
+    /// draws. A key names the exhibit, measure, series and point.
     #[serde(default)]
     pub bands: BTreeMap<String, [f64; 2]>,
 }
@@ -46,8 +46,8 @@ pub struct Distance {
     pub chosen: f64,
     /// The difference in the best draw.
     pub best: f64,
-    /// The cross-validated difference: each half of the numbers is compared in the draw that is
-    /// best for the other half.
+    /// The cross-validated difference: each half of the numbers is from the draw that is best for
+    /// the other half.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub held_out: Option<f64>,
 }

@@ -20,7 +20,7 @@ const REUSE: f64 = 0.06;
 /// See `cbr.toml`.
 const SAMPLING: f64 = 0.2;
 const UNWATCHED: u64 = 5 * SAMPLES as u64;
-/// The number of replacements observed, which take five minutes.
+/// The number of replacements observed, in about five simulated minutes.
 const WATCHED: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,7 +136,7 @@ mod tests {
             let is_it = |n: &&super::super::MadeNumber| n.series == "theory" && n.at == at && n.name == name;
             made.numbers.iter().find(is_it).expect("it is there").value
         };
-        // The tolerance is half of the last digit that table 1 prints.
+        // The tolerance is half a unit of the last digit that table 1 prints.
         assert!((find("group 4", "np") - 44.44).abs() < 0.005);
         assert!((find("group 0", "nps") - 0.222).abs() < 0.0005);
         assert!((find("all", "n_s") - 167.0).abs() < 0.5);

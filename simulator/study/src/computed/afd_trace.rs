@@ -97,7 +97,7 @@ struct Found {
     seconds: f64,
     /// N / b.
     table: f64,
-    /// The fraction of the samples from fast flows.
+    /// The fast flows' share of the samples.
     fast: f64,
     /// The fraction of slow flows without a sample.
     unseen: f64,

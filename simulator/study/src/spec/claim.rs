@@ -17,10 +17,10 @@ pub struct ClaimSpec {
     pub place: String,
     /// The origin of the claim: the paper, or ourselves.
     pub origin: Origin,
-    /// The reason for the tolerance, margin or bound; required if the check has one.
+    /// The reason for the tolerance, margin or bound; required if the check has any of them.
     #[serde(default)]
     pub because: String,
-    /// Why the check requires more than the paper, if it does.
+    /// Why the check is stricter than the paper, if it is.
     pub stricter: Option<String>,
     /// Why nothing can be checked.
     pub not_testable: Option<String>,
@@ -74,7 +74,7 @@ impl Names {
     }
 }
 
-/// One number is more than another, by paired differences: `more - times * than - by >= 0`.
+/// One number exceeds another: `more - times * than - by >= 0`, with differences paired by seed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderSpec {
@@ -82,7 +82,7 @@ pub struct OrderSpec {
     pub measure: Option<String>,
     /// The measure on the lesser side. Default: the measure on the greater side.
     pub than_measure: Option<String>,
-    /// The series on the greater side. Default: each series, compared with itself.
+    /// The series on the greater side. Default: each series.
     #[serde(default)]
     pub more: Names,
     /// The series on the lesser side. Default: the series on the greater side.

@@ -25,7 +25,7 @@ pub struct StudySpec {
     pub title: String,
     /// The full reference: authors, title, place of publication, year.
     pub source: String,
-    /// The seeds of every exhibit that names none.
+    /// The seeds of exhibits without `seeds`.
     #[serde(default)]
     pub seeds: SeedsSpec,
     /// The exhibits.
@@ -79,7 +79,7 @@ pub struct ExhibitSpec {
     #[serde(default)]
     pub quick: QuickSpec,
     /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default:
-    /// that of the exhibit's curves, or else "100 ms".
+    /// the interval of the exhibit's curves; without curves, "100 ms".
     pub sample: Option<Quantity<Duration>>,
     /// The measures.
     #[serde(default)]
@@ -89,7 +89,7 @@ pub struct ExhibitSpec {
     /// The drawing of the exhibit.
     #[serde(default)]
     pub figure: FigureSpec,
-    /// For the report's reader: the settings that the paper leaves open, and our choices.
+    /// For the report's reader: our choices of settings that the paper leaves open.
     #[serde(default)]
     pub notes: Vec<String>,
     /// The claims of the paper.
@@ -164,7 +164,7 @@ pub struct QuickSpec {
     #[serde(default)]
     pub points: Vec<At>,
     /// Changes to the scenario, such as a shorter duration or fewer flows. They are applied after
-    /// the changes of exhibit and case, and before those of a point on the x-axis.
+    /// the changes of exhibit and case, and before the changes of a point.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -195,7 +195,7 @@ pub struct MeasureSpec {
     #[serde(default)]
     pub unit: String,
     /// The measure's position on the horizontal axis, if the axis shows measures. If any measure
-    /// has none, the axis shows labels instead.
+    /// has no `x`, the axis shows labels instead.
     pub x: Option<f64>,
 }
 

@@ -60,8 +60,8 @@ impl Finding {
         let Allowed { min, max } = self.allowed;
         let nearest = (estimate.mean - min).min(max - estimate.mean);
         let wide = max - min;
-        // If tolerances are relative to each number, distances are comparable only when divided by
-        // the width of the allowed range.
+        // With relative tolerances, the allowed ranges differ in width. Division by the width makes
+        // the distances comparable.
         if wide.is_finite() && wide > 0.0 { nearest / wide } else { nearest }
     }
 }
@@ -70,8 +70,8 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
-/// The verdict on `number` by those claims of `plan` that compare it with the paper's printed
-/// number; `None` without such claims.
+/// The verdict of the claims that compare `number` with the paper's printed number; `None` without
+/// such claims.
 pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
     let check = Check { plan, table };
     let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

@@ -21,8 +21,8 @@ const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     pub(super) delivered: u32,
-    /// BBR.next_round_delivered: the acknowledgement of a segment sent after this number was
-    /// delivered ends the round.
+    /// BBR.next_round_delivered: the round ends when a segment sent at this delivered count, or
+    /// later, is acknowledged.
     ends: u32,
     /// BBR.round_count.
     pub(super) count: u32,

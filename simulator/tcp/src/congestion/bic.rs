@@ -59,7 +59,7 @@ pub struct BicSpec {
         source = "Linux; S_max of Xu, Harfoush and Rhee 2004 is 32."
     )]
     pub max_increment: Option<f64>,
-    /// The number by which the distance to the maximum is divided to obtain a step.
+    /// A step is the distance to the maximum, divided by this number.
     #[parameter(
         default = 4.0,
         min = 1.0,
@@ -68,8 +68,8 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// The number of round trips in which the window grows by `search_divisor` segments. This
-    /// applies within `search_divisor` segments of the maximum.
+    /// Within `search_divisor` segments of the maximum, the window grows by `search_divisor`
+    /// segments in this number of round trips.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
     /// Up to this window, BIC behaves as Reno.
@@ -81,8 +81,7 @@ pub struct BicSpec {
         source = "Xu, Harfoush and Rhee 2004, section III.B; Linux."
     )]
     pub low_window: Option<u32>,
-    /// Whether a loss below the last maximum sets the new maximum to less than the window at the
-    /// loss.
+    /// Whether a loss below the last maximum sets the new maximum below the window at the loss.
     #[parameter(default = true, source = "Xu, Harfoush and Rhee 2004, section III.B; Linux.")]
     pub fast_convergence: Option<bool>,
     /// Whether each step is multiplied by the smoothed number of segments per acknowledgement.
@@ -96,8 +95,8 @@ pub struct BicSpec {
 pub struct Bic {
     window: f64,
     threshold: f64,
-    /// The window at the last loss, or less with fast convergence, segments; zero before the first
-    /// loss and after a timeout.
+    /// The window at the last loss, segments; fast convergence may lower this maximum. Zero before
+    /// the first loss and after a timeout.
     maximum: f64,
     per_ack: f64,
     parameters: BicParameters,

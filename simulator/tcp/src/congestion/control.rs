@@ -36,7 +36,7 @@ pub struct Start {
     pub whole_segments: bool,
     /// Does Reno's window grow per acknowledged segment, instead of per acknowledgement?
     pub counts_segments: bool,
-    /// Is a window that Reno halves rounded to an integer?
+    /// Does Reno round a halved window to an integer?
     pub halves_to_whole: bool,
     /// Is loss detected by time, as in Linux?
     pub is_timely: bool,

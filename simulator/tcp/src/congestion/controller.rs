@@ -193,7 +193,7 @@ macro_rules! arms {
     };
 }
 
-/// Calls of controllers other than Reno, not inlined into Reno's code.
+/// Calls to controllers other than Reno. They are not inlined into Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

@@ -56,15 +56,14 @@ pub struct CubicSpec {
     /// The fraction of the window that remains after a sign of congestion.
     #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
     pub beta: Option<f64>,
-    /// Whether congestion below the last peak sets the new peak to less than the window at that
-    /// time.
+    /// Whether congestion below the last peak sets the new peak below the window at that time.
     #[parameter(default = true, source = "RFC 9438, section 4.7.")]
     pub fast_convergence: Option<bool>,
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows by one segment per round trip once it has
-    /// reached the last peak.
+    /// Whether the estimate of Reno's window grows by one segment per round trip from the last peak
+    /// on.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
     /// The minimum window after marks.
@@ -95,8 +94,8 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, which HyStart++ watches.
     Watched(HyStart),
-    /// Slow start without HyStart++. The window at its end becomes the plateau, where the curve
-    /// begins (K = 0).
+    /// Slow start without HyStart++. Then the curve begins at its plateau (K = 0), the last window
+    /// of slow start.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -314,7 +313,7 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one.
+    /// Acknowledges segments one by one, a window per round trip.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -339,9 +338,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // The window differs from `curve` by at most R^2 W'' / 2 = 0.005 s^2 × 2.4 K
-            // segments/s^2 = 0.11 segments. The tolerance is twice that, to include the beginning
-            // of the curve.
+            // The window differs from `curve` by at most R^2 W'' / 2 = 0.11 segments: the round
+            // trip R is 0.1 s, and W'' = 2.4 K segments/s^2. The tolerance is twice that, for the
+            // beginning of the curve.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -414,8 +413,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is ahead of the curve by a round trip of 0.1 s. The last segment of growth
-        // takes another round trip.
+        // The target is a round trip of 0.1 s ahead of the curve, and the last segment takes
+        // another round trip. The tolerance is the sum.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -495,8 +494,8 @@ mod tests {
             }
         }
         // The eighth sample of the second round shows the rise, at a window of 28. Then 43
-        // acknowledgements add 0.25 each: 2 in this round, 40 in the next four rounds, and one that
-        // ends the fourth.
+        // acknowledgements add 0.25 each: 2 in this round, 40 in the next four rounds, and the
+        // first one after these rounds.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -522,7 +521,7 @@ mod tests {
             }
             let average = segments * rtt_s / at_s;
             // In the first case, section 4.3 gives 2 % more than the tables. A cycle has 26 round
-            // trips, so an error of one is another 4 %.
+            // trips, so an error of one round trip adds 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }

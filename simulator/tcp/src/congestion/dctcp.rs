@@ -56,7 +56,8 @@ pub struct DctcpSpec {
     /// The minimum window after marks.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
-    /// Whether the window stays constant until everything in flight at a reduction is acknowledged.
+    /// Whether the window stays constant after a reduction, until all segments then in flight are
+    /// acknowledged.
     #[parameter(
         default = true,
         source = "Linux; RFC 8257 keeps it from growing on acknowledgements that report a mark only."

@@ -25,8 +25,8 @@ const MAX_PER_ACK: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The minimum round-trip times of the previous round, of this round, and of the round in which
-    /// slow start became conservative; [`Duration::MAX`] for none.
+    /// The minimum round-trip times of the previous round, of this round, and of the first
+    /// conservative round; [`Duration::MAX`] for none.
     previous: Duration,
     least: Duration,
     baseline: Duration,
@@ -121,8 +121,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // The rise of 12 ms exceeds 89 ms / 8. The eighth sample shows it, so the window grows by 8
-        // + 2 × 0.25.
+        // The eighth sample shows a rise of 12 ms, more than 89 ms / 8. The window grows by 8, then
+        // by 2 x 0.25.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -1,6 +1,6 @@
 //! A filter of maxima, which BBR uses for delivery rates and for clumps of acknowledgements.
 
-/// The maximum over the last `N` rounds or, for BBRv3's rates, cycles.
+/// The maximum over the last `N` rounds. For BBRv3's rates, `N` counts cycles.
 #[derive(Debug)]
 pub(super) struct MaxFilter<const N: usize> {
     best: [f64; N],

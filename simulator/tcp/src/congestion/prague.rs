@@ -52,12 +52,12 @@ pub struct PragueSpec {
     /// The weight of a round trip in alpha, the smoothed fraction of marked segments.
     #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
-    /// The virtual round-trip time, which replaces a shorter one. With "0 s" a flow uses its actual
-    /// round-trip time.
+    /// The virtual round-trip time. It replaces a shorter actual round-trip time. "0 s" disables
+    /// it.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// The number of initial rounds in which a flow uses its actual round-trip time, so short flows
-    /// stay fast.
+    /// The number of initial rounds in which a flow uses its actual round-trip time, so that short
+    /// flows stay fast.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
     /// The minimum window after marks.
@@ -104,12 +104,11 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// The minimum period of growth, averages and reductions.
+    /// The lower bound on the round-trip time for growth, alpha and reductions.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Updates alpha from the first mark on. Until then, alpha is 1.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;

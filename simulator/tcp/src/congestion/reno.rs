@@ -88,7 +88,7 @@ impl Control for Reno {
         }
     }
 
-    /// Rounds the threshold down, as in ns-2, and the window only with `halves_to_whole`.
+    /// Rounds the threshold down, as in ns-2. Rounds the window down only with `halves_to_whole`.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

@@ -46,7 +46,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "vegas", checked = VegasParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VegasSpec {
-    /// The number of the flow's queued segments below which the window grows.
+    /// The window grows while fewer than this number of the flow's segments are queued.
     #[parameter(
         default = 2.0,
         min = 0.0,
@@ -55,8 +55,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 1 or 2."
     )]
     pub alpha: Option<f64>,
-    /// The number of the flow's queued segments above which the window shrinks. A larger `alpha`
-    /// replaces it.
+    /// The window shrinks while more than this number of the flow's segments are queued. If `alpha`
+    /// is larger, `alpha` applies instead.
     #[parameter(
         default = 4.0,
         min = 0.0,
@@ -65,7 +65,7 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 3 or 4."
     )]
     pub beta: Option<f64>,
-    /// The number of the flow's queued segments above which slow start ends.
+    /// Slow start ends when more than this number of the flow's segments are queued.
     #[parameter(
         default = 1.0,
         min = 0.0,
@@ -74,7 +74,7 @@ pub struct VegasSpec {
         source = "Brakmo and Peterson 1995, section III.C; Linux."
     )]
     pub gamma: Option<f64>,
-    /// The number of round trips in which the window doubles once in slow start.
+    /// The number of round trips per doubling of the window in slow start.
     #[parameter(
         default = 1,
         min = 1,
@@ -83,8 +83,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995, section III.C, have 2."
     )]
     pub doubles_every: Option<u32>,
-    /// Whether the queueing delay is divided by the minimum round-trip time, as in Linux, instead
-    /// of the current one. The number of queued segments is then larger.
+    /// Whether the queueing delay is divided by the minimum round-trip time, as in Linux.
+    /// Otherwise, the divisor is the current round-trip time, and fewer segments count as queued.
     #[parameter(default = false, source = "Linux; Brakmo and Peterson 1995, section III.B, have false.")]
     pub over_least: Option<bool>,
 }
@@ -108,9 +108,9 @@ pub struct Vegas {
     arithmetic: Arithmetic,
 }
 
-/// The minimum window, except after a timeout: Linux.
+/// The minimum window, as in Linux, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// A round with at most this number of measurements does not use them: Linux.
+/// As in Linux, a round with at most this number of measurements does not use them.
 const FEW: u32 = 2;
 
 impl Vegas {
@@ -265,7 +265,8 @@ mod tests {
 
     #[test]
     fn the_window_moves_by_a_segment_if_fewer_than_two_or_more_than_four_wait() {
-        // 20 × (1 - 100 / `rtt_ms`) segments are queued: 0.95, 3.3 and 5.07.
+        // With a minimum round-trip time of 100 ms, 20 x (1 - 100 / `rtt_ms`) segments are queued:
+        // 0.95, 3.3 and 5.07.
         for (rtt_ms, expected) in [(105, 21.0), (120, 20.0), (134, 19.0)] {
             let mut vegas = avoiding(20);
             round(&mut vegas, rtt_ms);
@@ -275,8 +276,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued. Division by the minimum round-trip
-        // time gives 20 (122/100 - 1) = 4.4 instead.
+        // The queueing delay is 22 ms. Division by 122 ms gives 20 x 22/122 = 3.6 queued segments.
+        // Division by the minimum, 100 ms, gives 20 x 22/100 = 4.4.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn in_whole_segments_four_and_a_half_are_not_more_than_four() {
-        // Of 20 segments, 20 (1 - 100/130) = 4.6 are queued.
+        // With a minimum round-trip time of 100 ms, 20 x (1 - 100/130) = 4.6 segments are queued.
         for (arithmetic, expected) in [(Arithmetic::Real, 19.0), (Arithmetic::Whole, 20.0)] {
             let mut vegas = Vegas { arithmetic, ..avoiding(20) };
             round(&mut vegas, 130);

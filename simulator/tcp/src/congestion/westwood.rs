@@ -45,7 +45,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "westwood", checked = WestwoodParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WestwoodSpec {
-    /// The weight of the previous rate when a sample updates it.
+    /// The weight of the previous rate when a new sample updates the rate.
     #[parameter(
         default = 0.9,
         min = 0.0,
@@ -258,7 +258,8 @@ mod tests {
         acknowledge(&mut westwood, 0, 2000, 2, 0);
         westwood.lost(&congested(101.0));
         assert_eq!((westwood.window(), westwood.threshold()), (50.0, 50.0));
-        // A sample of about 1000 segments/s has a weight of 0.1: 0.9 × 2000 + 0.1 × 1000 = 1900.
+        // A sample of about 1000 segments/s changes the rate from 2000 to 0.9 x 2000 + 0.1 x 1000 =
+        // 1900.
         westwood.acked(&Acked {
             now: Time::ZERO + Duration::from_ms(2060),
             newly: 60,

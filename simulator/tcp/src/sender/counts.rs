@@ -1,4 +1,4 @@
-//! Counts of a sender's losses, by how it found them. The counts do not affect sending.
+//! Counts of losses, by how the sender found them. The counts do not affect sending.
 
 use super::{Phase, Reaction, Sender};
 use std::ops::Add;
@@ -56,8 +56,8 @@ impl Sender {
         self.counts = LossCounts::default();
     }
 
-    /// Counts the beginning of a repair, when duplicates or SACK blocks have found a loss. Within
-    /// an episode no further repair is counted, unless a mark was echoed in it.
+    /// Counts the beginning of a repair after duplicates or SACK blocks. An episode counts once,
+    /// unless a mark is echoed during the episode.
     pub(super) fn count_repair(&mut self) {
         self.counts.repaired += 1;
     }
@@ -73,7 +73,7 @@ impl Sender {
             return;
         }
         if is_under_way && self.reaction == Reaction::Duplicates {
-            // The repair became a timeout. If the counts were reset since, they do not include the
+            // The episode now counts as timed out. A reset of the counts may have removed its
             // repair.
             self.counts.repaired = self.counts.repaired.saturating_sub(1);
         }

@@ -43,8 +43,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // Only the retransmitted segment has just arrived. The other acknowledged segments
-            // arrived earlier, while the window was not allowed to grow.
+            // Only the retransmitted segment has just arrived. The others arrived earlier, while
+            // the window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -53,7 +53,7 @@ impl Sender {
         self.send_window(self.max_per_ack(), now, out);
     }
 
-    /// Opens the window, but not on the echo of a mark (RFC 3168, section 6.1.2).
+    /// Opens the window, unless the acknowledgement echoes a mark (RFC 3168, section 6.1.2).
     #[inline]
     pub(super) fn open_window(
         &mut self,
@@ -130,8 +130,8 @@ impl Sender {
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {
         let is_tahoe = self.config.recovery == Recovery::Tahoe;
         self.count_repair();
-        // A loss in a window already reduced by a mark does not reduce it again (RFC 3168, section
-        // 6.1.2).
+        // After a mark has reduced the window, a loss in the same window of data does not reduce it
+        // again (RFC 3168, section 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);
             self.control.lost(&congested);

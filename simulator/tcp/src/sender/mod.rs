@@ -22,8 +22,7 @@ use crate::segment::{Ack, Segment};
 use fairwire_core::{Duration, Ecn, Time};
 use std::sync::Arc;
 
-/// Receives the segments of a [`Sender`], in order, at the time `now` of the method that sends
-/// them.
+/// Receives the segments of a [`Sender`], in order, at the time `now` of the sending method.
 pub trait Output {
     /// Sends `segment`.
     fn send(&mut self, segment: Segment);
@@ -38,8 +37,8 @@ pub trait Output {
 /// RFC 5681, section 3.2.
 const DUPLICATES: u32 = 3;
 
-/// The upper bound of any window, segments. To reach it would take 10^9 acknowledgements without a
-/// loss.
+/// The upper bound of any window, in segments. A window reaches it only after 10^9 acknowledgements
+/// without a loss.
 const WIDEST_WINDOW: f64 = 1e9;
 
 const MAX_IN_FLIGHT: u64 = u32::MAX as u64;
@@ -201,8 +200,8 @@ impl Sender {
         }
     }
 
-    /// Adds `segments` to send. After a pause longer than the retransmission timeout, the restart
-    /// window applies.
+    /// Adds `segments` segments of data. After a pause longer than the retransmission timeout, the
+    /// restart window applies.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
         self.end = self.end.saturating_add(segments);
         if matches!(self.phase, Phase::Closed | Phase::SynSent { .. }) {
@@ -372,7 +371,7 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// When the running timer was armed; for a SYN, this is when it was sent.
+    /// When the running timer was armed. A SYN's timer is armed when the SYN is sent.
     fn armed_at(&self) -> Time {
         self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
     }
@@ -457,7 +456,8 @@ impl Sender {
         self.config.window.map_or(f64::INFINITY, f64::from)
     }
 
-    /// Is the number in flight known only from acknowledgements, as in ns-2's Sack1?
+    /// Is the number of segments in flight derived from the number of acknowledgements, as in
+    /// ns-2's Sack1?
     #[inline]
     fn counts_acks(&self) -> bool {
         self.config.quirks.sack_counts_acks && !self.is_timely
@@ -467,7 +467,7 @@ impl Sender {
         Congested { now, in_use: self.in_use(), in_flight: self.in_flight() }
     }
 
-    /// The window that a reaction to loss halves, segments. It excludes inflation, which counts
+    /// The window that a reaction to a loss halves, in segments. It excludes inflation: the
     /// segments that have left the network.
     fn in_use(&self) -> f64 {
         self.control.window().min(self.window_limit())
@@ -529,8 +529,8 @@ impl Sender {
         });
     }
 
-    /// Measures the round-trip time: at each acknowledgement if there is a journal, otherwise of
-    /// one segment at a time. Retransmissions are not measured (Karn).
+    /// Measures the round-trip time. With a journal, each acknowledgement gives a measurement.
+    /// Otherwise, one segment at a time is timed. Retransmissions are not measured (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)

@@ -70,8 +70,8 @@ impl Sender {
         }
     }
 
-    /// Limited transmit: sends one new segment per early duplicate, at most two beyond the window
-    /// (RFC 3042).
+    /// Limited transmit: sends one new segment beyond the window for each of the first two
+    /// duplicates (RFC 3042).
     pub(super) fn send_one_beyond(&mut self, now: Time, out: &mut impl Output) {
         let beyond = self.window_end() + u64::from(self.duplicates);
         if self.next < beyond.min(self.sendable_end()) {
@@ -123,7 +123,7 @@ impl Sender {
     }
 
     /// True if a segment may leave now. If so, a paced flow's next segment waits for the pacing
-    /// gap. As in Linux, a window that the host's queue leaves unused does not grow.
+    /// gap. As in Linux, the window does not grow while the host's queue is full.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {

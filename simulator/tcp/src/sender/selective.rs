@@ -71,8 +71,8 @@ impl Sender {
         }
     }
 
-    /// Sends lost segments, then new segments, while the window has room for more in flight (RFC
-    /// 6675, section 5, step C).
+    /// Sends lost segments, then new segments, while the window has room (RFC 6675, section 5, step
+    /// C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
         self.send_in_room(now, out);
         if self.is_timely {
@@ -116,8 +116,7 @@ impl Sender {
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
         }
-        // The rescue retransmits the last segment: if it is lost, no later segment will reveal the
-        // loss.
+        // The rescue retransmits the last segment, because no later segment would reveal its loss.
         let last = self.highest - 1;
         let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);
         *has_acted = true;
@@ -197,8 +196,8 @@ impl Sender {
 }
 
 impl Sender {
-    /// Spreads a cut: if the controller has cut the window below `before`, later transmissions
-    /// approach the new window gradually.
+    /// If the controller has cut the window below `before`, spreads the cut over the following
+    /// round trip.
     pub(super) fn spread_cut(&mut self, before: f64) {
         let (target, window_limit) = (self.control.window(), self.window_limit());
         let has_pipe = !self.counts_acks();

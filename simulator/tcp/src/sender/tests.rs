@@ -26,7 +26,7 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// The first window has just left at 0 ms.
+/// Returns a sender that sent its initial window at 0 ms.
 fn open(initial: u32) -> (Sender, Sent) {
     open_as(Config::new(Profile::Ns2In2002, 512), initial)
 }
@@ -109,7 +109,7 @@ fn the_third_duplicate_retransmits_and_halves() {
 
 #[test]
 fn each_partial_acknowledgement_repairs_one_hole_and_the_full_one_ends_recovery() {
-    // Segments 0, 3 and 5 of 0..8 are lost; two more leave by limited transmit.
+    // Of segments 0 to 7, segments 0, 3 and 5 are lost. Limited transmit sends two more segments.
     let (mut sender, mut sent) = open(8);
     for _ in 0..2 {
         ack(&mut sender, 0, 30, &mut sent);
@@ -149,7 +149,7 @@ fn a_timeout_goes_back_to_the_first_unacknowledged_and_doubles() {
     assert_eq!(sent.taken(), [1]);
     assert_eq!(sender.window(), 1.0);
     assert_eq!(sender.deadline(), Some(due + Duration::from_secs(2)));
-    // Duplicates caused by going back must not start a fast retransmit.
+    // Duplicates caused by going back N must not start a fast retransmit.
     for _ in 0..5 {
         ack(&mut sender, 1, 2000, &mut sent);
     }
@@ -411,7 +411,8 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
-/// The first segment is lost, and the other nine of the first ten arrive at 30 ms.
+/// Returns a sender that repairs the loss of its first segment. The other nine of the first ten
+/// arrive at 30 ms.
 fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,

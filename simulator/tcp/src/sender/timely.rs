@@ -14,7 +14,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// The degree of reordering up to which out-of-order arrivals do not grow the window; Linux's
+/// Up to this degree of reordering, out-of-order arrivals do not grow the window; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
@@ -36,7 +36,7 @@ struct AckNews {
     /// The newly arrived segment that was sent last, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
     /// True if an original filled the first hole (RFC 3522): the echo is older than the first
-    /// retransmission since the reduction, or there was no retransmission.
+    /// retransmission since the reduction, or nothing was retransmitted.
     is_original_first: bool,
     /// Did a segment arrive whose only transmission was before the last reduction (RFC 5682)?
     has_original: bool,
@@ -112,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the lowest arrived
+    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the lowest newly arrived
     /// segment that was sent only once.
     fn note_order(&mut self, report: &AckNews, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
@@ -129,8 +129,8 @@ impl Sender {
         }
     }
 
-    /// Grows the window for in-order arrivals. Out-of-order arrivals also grow it if they are usual
-    /// on this path.
+    /// Grows the window for in-order arrivals, and for out-of-order arrivals if they are usual on
+    /// this path.
     fn take_growth(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         if newly == 0 {
             return;
@@ -227,8 +227,8 @@ impl Sender {
         self.phase = Phase::Open;
     }
 
-    /// Records that the next new segment must report a reduced window, whatever the reason (RFC
-    /// 3168, section 6.1.2). Otherwise the echo of an earlier mark would reduce the window again.
+    /// Records that the next new segment must report the reduction, whatever its cause (RFC 3168,
+    /// section 6.1.2). Otherwise the echo of an earlier mark would reduce the window again.
     pub(super) fn owe_cwr(&mut self) {
         self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
@@ -310,8 +310,8 @@ impl Sender {
         let Some(board) = &mut self.board else { return };
         let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
         let repeats = board.repeated().max(u32::from(of_probe));
-        // With retransmissions in flight, no epoch begins: their echoes must not count as echoes of
-        // originals.
+        // While retransmissions are in flight, no epoch begins. Otherwise their echoes would count
+        // as echoes of originals.
         board.rack.begins_epoch = repeats == 0;
         board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
     }
@@ -337,7 +337,7 @@ impl Sender {
 
 /// The timers. As in Linux, only one runs at a time.
 impl Sender {
-    /// Handles the end of the retransmission timer (RFC 6298, section 5; RFC 8985, section 6.3).
+    /// Handles the expiry of the retransmission timer (RFC 6298, section 5; RFC 8985, section 6.3).
     pub(super) fn on_late_silence(&mut self, now: Time, out: &mut impl Output) {
         let is_again = matches!(self.phase, Phase::Lost { has_moved: false, .. });
         let has_moved = matches!(self.phase, Phase::Lost { has_moved: true, .. });
@@ -347,7 +347,7 @@ impl Sender {
             board.cut.end();
             board.lose_old(journal, self.highest, now);
         }
-        // The threshold falls once for each segment that the timer retransmits (RFC 5681, section
+        // Repeated timeouts of the same segment reduce the threshold only once (RFC 5681, section
         // 3.1).
         let reduces = is_first || has_moved;
         if reduces {
@@ -441,8 +441,8 @@ impl Sender {
         let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
             return;
         };
-        // As in Linux, the timeout counts from the first segment if the sender sends now.
-        // Otherwise, an acknowledgement restarts the timeout from now.
+        // As in Linux, the timeout counts from the first segment in flight if the sender sends now,
+        // and otherwise from now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
         // As in Linux, a timeout that has already passed does not bring the probe forward.
@@ -457,7 +457,7 @@ impl Sender {
     }
 
     /// Were all newly acknowledged segments sent before the last transmission of the first
-    /// unacknowledged one? Then that transmission may still arrive, and is given time.
+    /// unacknowledged segment? Then this transmission may still arrive.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)
@@ -482,7 +482,7 @@ impl Sender {
     }
 
     /// Bases the timeout on the peak of the round trip's variation. `before` is the smoothed round
-    /// trip before `rtt`.
+    /// trip before the measurement `rtt`.
     pub(super) fn hold_variation(&mut self, rtt: Duration, before: Option<Duration>) {
         let least = if self.config.floors_variation { self.config.min_rto } else { self.config.tick };
         let Some(rack) = self.board.as_mut().map(|board| &mut board.rack) else { return };

@@ -86,7 +86,7 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
         }
         let alpha = sum / f64::from(count);
         // The marked share of a round varies by 0.1, and the mean over 1600 rounds by 0.002. The
-        // bound is five times that.
+        // bound is five times 0.002.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }
@@ -147,8 +147,8 @@ fn a_loss_does_not_reduce_a_window_already_reduced_by_a_mark() {
         }
         let again: Vec<u64> =
             path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
-        // The receiver's window allows no new segments. So SACK's rescue retransmission is the last
-        // segment (RFC 6675, section 4, NextSeg 4).
+        // The receiver's window allows no new segments, so SACK retransmits the last segment as a
+        // rescue (RFC 6675, section 4, NextSeg 4).
         let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
         assert_eq!(again, expected, "{recovery:?}");
         assert_eq!(least, 16.0, "{recovery:?}");
@@ -182,8 +182,8 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
     let mut path = Path::new(&config, 200);
     path.start();
     path.run_until(at(10));
-    // After start-up the gain is at most 1.25. The test allows a bandwidth estimate 10 % above the
-    // link's rate.
+    // After start-up the pacing gain is at most 1.25. The test allows a bandwidth estimate 10 %
+    // above the link's rate.
     let least_gap = 1.0 / (LINK_PER_SECOND * 1.25 * 1.1);
     let late: Vec<Time> = path.sent.iter().map(|&(at, _)| at).filter(|at| at.secs() > 2.0).collect();
     assert!(late.len() > 10_000);
@@ -296,7 +296,8 @@ fn exact_round_trip_times_are_those_of_the_path() {
     let mut path = Path::new(&config, 1000);
     path.start();
     path.run_until(at(5));
-    // A segment and an acknowledgement are transmitted at 100, 10 and 100 Mbit/s.
+    // Propagation takes 32 ms. A segment and its acknowledgement each cross links of 100, 10 and
+    // 100 Mbit/s.
     let alone = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let rtt = path.sender.rtt().smoothed().expect("measured").secs();
     assert!((rtt - alone).abs() < 1.5e-3, "{rtt} against {alone}"); // at most the three others wait before it

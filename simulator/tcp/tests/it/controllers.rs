@@ -31,8 +31,8 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // Above rate / 1.25, the estimate can only rise by less than a quarter. Startup counts
-            // this as no growth.
+            // Above rate / 1.25, the estimate can no longer rise by a quarter. Startup counts a
+            // smaller rise as no growth.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
@@ -51,21 +51,21 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // ProbeRTT need not come fourth, so only three states are checked. On the shortest path,
-        // four segments exceed the bandwidth-delay product, so RTprop is always observed.
+        // Only the first three states are checked, because ProbeRTT need not come fourth. On the
+        // shortest path, four segments exceed the bandwidth-delay product, so RTprop is always
+        // observed.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
-            // ProbeRTT lasts until at most four segments are in flight, and then for 200 ms and at
-            // least a round trip.
+            // ProbeRTT waits until at most four segments are in flight. It then lasts 200 ms or a
+            // round trip, whichever is longer.
             let longest_s = 0.2 + 4.0 * (propagation_s + 5.0 / rate) + 0.05;
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
             // RTprop is last observed in the first cycle. Then a phase at 5/4 leaves a queue of
-            // four segments (three quanta and one segment). At 5/4, building it takes four times
-            // its transmission time, or 16 / rate. ProbeRTT begins ten seconds after the
-            // observation.
+            // four segments: three quanta and one segment. The queue grows at rate / 4, so four
+            // segments take 16 / rate. ProbeRTT begins ten seconds after the observation.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -135,7 +135,7 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
         let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
         assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s}: {used}");
         assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-        // A probe sends at 5/4 for three rounds without growth and queues three quarters of the
+        // A probe sends at 5/4 for three rounds without growth, so it queues three quarters of the
         // bandwidth-delay product. BBR drains the queue at 9/10, and mostly cruises.
         let most_s = 0.5 * propagation_s + 8.0 / rate;
         assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
@@ -153,7 +153,7 @@ fn bbr3_finds_a_path_that_became_slower_or_faster() {
             (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
-        // The old rate leaves the filter after three cycles, each of at most 4.5 s: 3 s, a probe of
+        // The old rate leaves the filter after three cycles of at most 4.5 s: 3 s before the probe,
         // five rounds of 0.2 s, and 0.5 s of ProbeRTT.
         pipe.run_until(5.0 + 3.0 * 4.5, &mut bbr);
         let found = bbr.bottleneck_rate() / pipe.rate;
@@ -177,8 +177,8 @@ fn a_lone_vegas_flow_queues_between_alpha_and_beta_segments() {
                 most = most.max(pipe.queueing_s * rate);
             }
             assert_eq!(vegas.window(), from, "it has settled");
-            // The queue excludes the departing segment, so `least` may be 1 lower. Rounding adds
-            // half a segment.
+            // The queue excludes the departing segment, so `least` may be below `alpha` by 1.
+            // Rounding widens both bounds by half a segment.
             assert!(
                 least > alpha - 1.5 && most < beta + 0.5,
                 "{rate} {propagation_s} {alpha} {beta}: {least} to {most}"
@@ -221,7 +221,7 @@ fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
     }
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
-    // The queue exceeds K by a segment of growth before the marks arrive, plus one for rounding.
+    // Growth before the marks arrive adds a segment to K, and rounding adds another.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
 
@@ -274,8 +274,7 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Integer windows slow the flow of 5 ms by 8 % more than the flow of 25 ms, so the bound is
-    // 10 %.
+    // Integer windows slow the 5 ms flow by 8 % more than the 25 ms flow, so the bound is 10 %.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

@@ -7,7 +7,7 @@ use fairwire_tcp::congestion::{Bbr3Parameters, BbrParameters, ControlConfig};
 use fairwire_tcp::{Config, Profile};
 use path::Path;
 
-/// A round trip of 32 ms holds 71 packets of 564 bytes.
+/// 564-byte packets per second at 10 Mbit/s: 71 per round trip of 32 ms.
 const PACKETS_PER_SECOND: f64 = 10e6 / 8.0 / 564.0;
 
 fn config(control: ControlConfig) -> Config {
@@ -44,11 +44,12 @@ fn where_version_1_keeps_a_short_queue_overflowing_version_3_does_not() {
 
 #[test]
 fn a_path_with_one_percent_loss_is_used_as_the_draft_expects() {
-    // By the draft, section 5.3.3.5.3, each round with X % lost lowers the rate by X %, for at most
-    // 63 rounds. The mean of 0.99^n over 63 rounds is 0.745.
+    // By the draft, section 5.3.3.5.3, each of at most 63 rounds with 1 % lost lowers the rate by 1
+    // %. The mean of 0.99^n over 63 rounds is 0.745.
     let (used, _) = measured(&config(ControlConfig::Bbr3(Bbr3Parameters::default())), 200, 0.01);
     assert!(used > 0.745, "{used}");
-    // Reno's window is sqrt(1.5 / 0.01) = 12 packets. A round trip holds 71, so Reno uses 0.17.
+    // At a loss of 1 %, Reno's window is sqrt(1.5 / 0.01) = 12 packets: 0.17 of the 71 that a round
+    // trip holds.
     let (reno, _) = measured(&config(ControlConfig::Reno), 200, 0.01);
     assert!(reno < 0.25, "{reno}");
 }

@@ -116,8 +116,8 @@ fn sent_under_losses(probability: f64, seed: u64) -> usize {
 
 #[test]
 fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2() {
-    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer repeatedly backs off to its
-    // maximum.
+    // Seeds 3, 11 and 12 lose their first SYN. At a loss of 25 %, the timer repeatedly backs off to
+    // its maximum.
     for (probability, seed, in_ns2) in [
         (0.08, 3, 17_701),
         (0.08, 11, 17_574),

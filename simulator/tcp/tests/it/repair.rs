@@ -52,7 +52,8 @@ fn reno_repairs_one_loss_and_waits_for_the_timer_with_more() {
     let repairs = |lost| repairs(&config(Recovery::Reno), lost);
     let segments = |lost| repairs(lost).iter().map(|&(seq, _)| seq).collect::<Vec<_>>();
     assert_eq!(repairs(ONE), [(24, 0)]);
-    // The timer of 1 s restarts when 24 is acknowledged, a round trip after its retransmission.
+    // The timer of 1 s restarts when segment 24 is acknowledged, a round trip after its
+    // retransmission.
     assert_eq!(repairs(TWO), [(24, 0), (25, 32)]);
     assert_eq!(segments(THREE), [24, 27, 30, 31]); // from 27 in slow start: 1, then 2
     assert_eq!(segments(FOUR), [24, 26, 28, 29, 30, 31, 32, 33]);

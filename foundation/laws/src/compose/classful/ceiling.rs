@@ -1,4 +1,4 @@
-//! The ceiling of a class, and its peak: two buckets, of which the slower one governs.
+//! The ceiling and the peak of a class, two buckets: a packet waits until both are free.
 
 use super::config::{Shape, Terms};
 use alloc::boxed::Box;

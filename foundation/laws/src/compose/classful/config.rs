@@ -15,20 +15,20 @@ pub struct Config {
     pub terms: Box<[Terms]>,
     /// The ceiling of the entire tree.
     pub rate: Option<Shape>,
-    /// The place of the leaf for packets whose class is unlisted, or is no leaf.
+    /// The place of the default leaf, for packets whose class is unlisted or is no leaf.
     pub default: usize,
     /// The number of leaves that share the tree's buffer.
     pub sharing: usize,
 }
 
-/// The terms of service of one class, in addition to those in the tree.
+/// The terms of service of one class, except those in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The time by which the class may fall behind its guarantee and still catch up.
     pub guarantee_burst: Duration,
     /// The maximum time under its ceiling that the class may later make up for.
     pub ceiling_burst: Duration,
-    /// The limit while the class makes up for time under its ceiling.
+    /// The rate limit while the class makes up for time under its ceiling.
     pub peak: Option<Shape>,
     /// Its priority.
     pub priority: u8,
@@ -39,7 +39,7 @@ pub struct Terms {
 pub struct Shape {
     /// The rate.
     pub rate: Rate,
-    /// The burst, as the time that it takes at the rate.
+    /// The burst, given as the time to send it at `rate`.
     pub burst: Duration,
 }
 

@@ -32,11 +32,11 @@ impl Inner {
 
 /// Makes the disciplines of the leaves of a tree.
 pub trait Maker: Any + Send {
-    /// Makes the discipline of the leaf at `place`, the same at every call.
+    /// Makes the discipline of the leaf at `place`, identical at every call.
     fn make(&self, place: usize) -> Box<dyn Discipline>;
 
-    /// Makes later calls of [`make`](Self::make) for `place` return what `fresh` makes for `from`.
-    /// Returns false if that is impossible.
+    /// From now on, [`make`](Self::make) makes for `place` what `fresh` makes for `from`. Returns
+    /// false if that is impossible.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
 }
 

@@ -15,7 +15,6 @@ pub(super) fn node_of(place: Option<usize>) -> usize {
     place.map_or(ROOT, |place| place + 1)
 }
 
-/// The state of the root or of a class.
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
@@ -25,14 +24,14 @@ pub(super) struct Node {
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
     pub(super) priority: usize,
     pub(super) tag: u128, // virtual time from which it is owed excess
-    /// For each priority, a virtual time. Children of that priority use it to share the excess: the
+    /// A virtual time for each priority. Children of that priority use it to share the excess, the
     /// rate beyond their guarantees.
     pub(super) clocks: Box<[u128]>,
-    /// The time before which no packet below may leave; zero if unknown.
+    /// The time before which no packet below this node may leave; zero if unknown.
     pub(super) not_before: Time,
     /// The number of the last poll in which the node had nothing to send.
     pub(super) in_vain: u64,
-    /// The backlogged children. `place` is this node's index in its parent's `active`.
+    /// The backlogged children. `place` is this node's index in its parent's list.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
     /// The leaves that this class's packets enter by host; `None` if hosts are not distinguished.
@@ -41,7 +40,8 @@ pub(super) struct Node {
     pub(super) is_used: bool,
 }
 
-/// Units of virtual time per byte at weight 1. At the largest weight, 10^6, over 2^20 units remain.
+/// Units of virtual time per byte at weight 1. At the greatest weight, 10^6, over 2^20 units per
+/// byte remain.
 const UNITS: f64 = (1u64 << 40) as f64;
 
 pub(super) fn cost_of(weight: f64) -> u64 {
@@ -80,8 +80,8 @@ impl Node {
         self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
     }
 
-    /// Takes over the debts of `before`, and its unused bursts up to the new limits. `clock` is the
-    /// virtual time at the old parent for the old priority. The new `tag` counts from a clock at
+    /// Takes over the debts of `before`, and unused bursts up to the new limits. `clock` is the
+    /// virtual time of the old priority at the old parent. The new `tag` is relative to a clock at
     /// zero.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {

@@ -15,7 +15,7 @@ impl Classful {
         for (class, &next) in (0..).zip(kept.classes) {
             let (Some(was), Some(is)) = (before.tree.place(class), self.tree.place(next)) else { continue };
             let (was, is) = (was + 1, is + 1);
-            // Of several merged classes, only the first is inherited.
+            // Of several classes that merge into one, only the first is inherited.
             if core::mem::replace(&mut has_heir[is], true) {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Classful {
         };
         let Some(Inner::Made(old)) = &mut before.nodes[was].contents.inner else { return };
         let backlog = old.backlog();
-        // An idle leaf that can be built later need not be kept: the next packet builds it in its
+        // An empty leaf that can be built later need not be kept: its next packet builds it in its
         // initial state.
         if is_later && backlog.is_empty() {
             return;

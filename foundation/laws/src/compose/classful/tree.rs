@@ -20,15 +20,15 @@ pub struct Classful {
     pub(super) tree: ClassTree,
     /// The node of the default leaf.
     default: usize,
-    /// The root at index 0, then the class of place p at p + 1.
+    /// Index 0 is the root, and index p + 1 is the class at place p.
     pub(super) nodes: Box<[Node]>,
     pub(super) backlog: Backlog,
-    /// Leaves that became empty since the last poll, and have not been polled while idle.
+    /// Leaves that became empty and have not been polled since.
     pub(super) emptied: Vec<usize>,
     /// The number of the current poll. Nodes without a packet to send note it in `in_vain`.
     request: u64,
     pool: Option<Pool>,
-    /// The terms of the classes and of the tree; `None` with a maker or after `adopt`.
+    /// The terms of the classes and of the tree; `None` if there is a maker, or after `adopt`.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Box<dyn Maker>>,
     /// Existing leaves that the maker built.
@@ -40,10 +40,10 @@ pub struct Classful {
     first_poll: Option<Time>,
 }
 
-/// The maximum number of leaves inspected to release one.
+/// The maximum number of leaves that `let_go` inspects.
 const LOOKED_AT: usize = 16;
 
-/// The order of service among siblings: the least is first.
+/// The rank among siblings: the least is served first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     is_over: bool,
@@ -53,7 +53,7 @@ struct Rank {
 }
 
 impl Classful {
-    /// The tree of `config`, with `contents` by place.
+    /// Builds the tree of `config`. `contents` is ordered by place.
     pub fn new(config: Config, contents: Vec<Contents>) -> Self {
         let mut children = vec![0; config.tree.len() + 1];
         (0..config.tree.len()).for_each(|place| children[node_of(config.tree.parent(place))] += 1);
@@ -98,8 +98,8 @@ impl Classful {
     /// arrives. Each build allocates memory. This suits thousands of leaves of which few are ever
     /// busy.
     ///
-    /// A leaf behaves like one that existed from the start, but [`drain`](Discipline::drain) does
-    /// not poll it first.
+    /// A leaf behaves as if it had existed from the start, but only existing leaves are polled
+    /// after a [`drain`](Discipline::drain).
     #[must_use]
     pub fn with_maker(self, maker: Box<dyn Maker>) -> Self {
         Classful { maker: Some(maker), terms: None, ..self }
@@ -176,7 +176,7 @@ impl Classful {
         self.nodes[at].contents.inner.as_ref().and_then(Inner::made)
     }
 
-    /// The discipline of the leaf `at` in its first state.
+    /// Makes the discipline of the leaf `at`, in its first state.
     pub(super) fn leaf(&self, at: usize) -> Box<dyn Discipline> {
         self.maker.as_ref().expect("a leaf that is made later has a maker").make(at - 1)
     }
@@ -448,7 +448,7 @@ impl Discipline for Classful {
         }
     }
 
-    /// Takes O(classes) in addition to the packets returned.
+    /// Takes O(classes), in addition to the time for the packets.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {

@@ -77,10 +77,10 @@ pub struct Spec {
     /// Below the longest packet, the work per packet grows: Shreedhar and Varghese 1996.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
-    /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
+    /// While few flows are backlogged, their quanta grow until a round lasts this long.
     ///
     /// Each quantum grows to at most 64 KiB. A gateway joins the resulting train of packets into
-    /// one.
+    /// one packet.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.
@@ -90,7 +90,7 @@ pub struct Spec {
     /// longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// The source of a packet's host, if `hosts` is true.
+    /// The field that identifies a packet's host, if `hosts` is true.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
@@ -153,7 +153,7 @@ impl Spec {
     }
 
     /// Checks the parameters and builds the discipline. Unlike in [`CheckedEntry::build`], the
-    /// scheduler is known at compile time, which saves a test at each of its calls.
+    /// scheduler is known at compile time, which saves a test per call.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let checked = self.check(site)?;
         let filled =

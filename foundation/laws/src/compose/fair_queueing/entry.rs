@@ -73,7 +73,7 @@ pub struct Entry {
     pub buffer: Option<Quantity<Amount>>,
     /// Whether early signals drop or mark ECN-capable packets.
     ///
-    /// It has no effect, since there are no early signals.
+    /// This has no effect, since there are no early signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
@@ -132,7 +132,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 }
 
 impl CheckedEntry {
-    /// Builds the discipline; `rng` chooses among equally long queues to make room.
+    /// Builds the discipline. To make room, `rng` chooses among equally long queues.
     pub(crate) fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),

@@ -76,7 +76,7 @@ pub struct Spec {
     pub shared: afd::Shared,
     /// The unit in which flows and the queue are counted.
     ///
-    /// Packets or bytes. The vendor has bytes.
+    /// Packets or bytes. The vendor counts bytes.
     #[parameter(is = role::MEASURE, default = Measure::Bytes)]
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
@@ -92,7 +92,7 @@ pub struct Spec {
     pub age_period: Option<Quantity<Duration>>,
     /// The amount after which a flow is an elephant.
     ///
-    /// The vendor has 1 MB; the time is ours, for slow links.
+    /// The vendor's threshold is 1 MB. The 100 ms are ours, for slow links.
     #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
     pub elephant_threshold: Option<Quantity<Level>>,
     /// A flow that sent less than this in an entire period is forgotten.
@@ -264,8 +264,8 @@ impl Elephants {
         self.began += self.trap.age_period * passed;
     }
 
-    /// Moves the hand one step backwards, and removes the flow there if that flow was present for
-    /// the entire last period but sent next to nothing.
+    /// Moves the hand one step backwards. Removes the flow there if it was present for the entire
+    /// last period but sent next to nothing.
     #[inline]
     fn step(&mut self) {
         let next = if self.hand == 0 { self.flows.len() } else { self.hand };
@@ -273,7 +273,7 @@ impl Elephants {
         self.hand = place;
         let sent = self.flows.value_mut(place);
         sent.turn(self.period);
-        // A flow that sent before the last period was in the table throughout that period.
+        // A flow that sent before the last period began was in the table throughout that period.
         let was_here = sent.total > sent.this.saturating_add(sent.last);
         if was_here && f64::from(sent.last) < self.trap.age_threshold {
             self.flows.remove(place);

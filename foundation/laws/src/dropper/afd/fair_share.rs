@@ -6,7 +6,7 @@
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
-/// The constants of the controller of m_fair. Queue and m_fair have the same measure, packets or
+/// The constants of the controller of m_fair. The queue and m_fair are both in packets, or both in
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
@@ -63,7 +63,8 @@ impl FairShare {
         }
     }
 
-    /// Takes over the constants of `fresh`. `most` is the new maximum of m_fair, if it has changed.
+    /// Takes over the constants of `fresh`. `most` is the new maximum of m_fair; `None` if
+    /// unchanged.
     pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
         self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
         self.control = fresh.control;
@@ -96,8 +97,8 @@ impl FairShare {
         }
     }
 
-    /// Takes all due steps at once. From the second step on the queue is constant, so each step
-    /// adds the same amount. So it is enough to clamp the sum instead of each step.
+    /// Takes all due steps at once. From the second step on the queue is constant and each step
+    /// adds the same amount, so only the sum need be clamped.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

@@ -38,8 +38,8 @@ pub trait Meter: Send + 'static {
     /// flow is not on record.
     fn arrival(&mut self, packet: &Packet, size: u32, now: Time, rng: &mut Rng) -> f64;
 
-    /// m_i of a flow that has the link to itself. With equal weights, a greater m_fair has no
-    /// effect.
+    /// m_i of a flow that has the link to itself. With equal weights, an m_fair above this value
+    /// has no effect.
     fn most(&self) -> f64;
 
     /// Takes over the parameters of `fresh`. Returns false if they need tables of another shape.
@@ -49,7 +49,7 @@ pub trait Meter: Send + 'static {
     fn inspect(&self, unit: Unit, probe: &mut dyn Probe);
 }
 
-/// The checked parameters that the four forms share.
+/// The checked parameters that the four forms of AFD share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The unit of m_i, m_fair and the queue.
@@ -68,8 +68,8 @@ pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
     powers: Powers,
-    /// The maximum of m_fair, divided by the meter's `most`. It is 1 / (the least weight); after a
-    /// weight has changed, it may be up to twice that.
+    /// The maximum of m_fair, divided by the meter's `most`: 1 / (the least weight). After a weight
+    /// has changed, it may be up to twice as large.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -157,7 +157,7 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // If its packets were only marked, a flow that ignores marks would fill the buffer.
+            // A flow that ignores marks would fill the buffer if its packets were only marked.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
@@ -166,7 +166,8 @@ impl<M: Meter> Dropper for Afd<M> {
 
     #[inline]
     fn on_departure(&mut self, packet: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // The steps made here were due while `packet` was in the buffer, so `queue` includes it.
+        // The steps made here were due while `packet` was in the buffer, so `queue` includes
+        // `packet`.
         let queue = self.measure.of(buffer.backlog()) + f64::from(self.measure.size(packet.len));
         self.fair.catch_up(now, queue, self.most());
         Verdict::Pass
@@ -214,12 +215,12 @@ pub struct Shared {
     /// above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
-    /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
+    /// The weight of each class, by which the fair rate of its flows is multiplied.
     ///
     /// A flow is judged by m_i / w_i, its amount on record divided by its weight.
     #[parameter(is = role::FLOW_WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
     pub weights: Option<Weights>,
-    /// The target of the queue, at most the buffer.
+    /// The target length of the queue, at most the buffer.
     #[parameter(
         unset = "50 packets or a quarter of the buffer, whichever is less",
         source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
@@ -234,7 +235,7 @@ pub struct Shared {
         source = "Pan et al., CCR 33(1), as public implementations quote it."
     )]
     pub alpha: Option<f64>,
-    /// The gain for the queue's distance from the target at the current step, from `alpha` to 1001.
+    /// The gain for the queue's distance from the target at the current step; from `alpha` to 1001.
     #[parameter(
         unset = "`alpha` + 0.1",
         unit = "1",

@@ -74,7 +74,7 @@ pub struct Spec {
     /// All experiments of the paper use the default.
     #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
     pub set_size: Option<u32>,
-    /// a: the fraction of its samples that a set of flows loses before another is drawn.
+    /// a: the fraction of its samples that a set of flows loses before another set is drawn.
     ///
     /// All experiments of the paper use the default.
     #[parameter(default = 0.06, above = 0.0, max = 1.0, unit = "1")]
@@ -96,7 +96,7 @@ pub struct Config {
     pub sampling: Sampling,
     /// s: the number of flows in a set.
     pub set_size: u32,
-    /// a: the fraction of its samples that a set loses before another is drawn.
+    /// a: the fraction of its samples that a set loses before another set is drawn.
     pub reuse: f64,
 }
 
@@ -123,8 +123,8 @@ impl Spec {
     }
 }
 
-/// The maximum number of flows in a set. The paper's sets have fewer than 10 flows; drawing a set
-/// costs the square of its size.
+/// The maximum number of flows in a set. The paper's sets have fewer than 10 flows. Drawing a set
+/// takes time quadratic in its size.
 const MAX_IN_SET: usize = 64;
 
 /// S: a few randomly drawn flows that lose samples until another set replaces them.
@@ -195,8 +195,8 @@ impl FlowSet {
         }
     }
 
-    /// Removes the flow at index `at` from the set, after its removal from the table of counts. The
-    /// table's last flow has moved from place `flows` to the freed place.
+    /// Removes the flow at index `at` from the set. The flow has left the table of counts, whose
+    /// last flow has moved from place `flows` to the freed place.
     fn leave(&mut self, at: usize, flows: usize) {
         let gone = self.places[at];
         self.len -= 1;

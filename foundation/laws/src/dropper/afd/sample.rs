@@ -1,7 +1,7 @@
 //! A sample of arrivals, and each flow's share of it.
 //!
-//! Each arrival enters the sample with a fixed probability. In a full sample it replaces an older
-//! one, which the [`Record`] chooses.
+//! Each arrival enters the sample with a fixed probability. If the sample is full, the arrival
+//! replaces an older one, which the [`Record`] chooses.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -15,8 +15,8 @@ pub struct Sample {
     pub size: u16,
 }
 
-/// A flow's number of samples (24 bits) and their total size (40 bits): 2^24 samples of 2^16 bytes
-/// are 2^40.
+/// A flow's number of samples (24 bits) and their total size (40 bits, enough for 2^24 samples of
+/// less than 2^16 bytes).
 #[derive(Clone, Copy, Debug)]
 struct Tally(u64);
 
@@ -125,7 +125,7 @@ impl Counts {
         tally.size()
     }
 
-    /// Removes this sample, which must have been added.
+    /// Removes `sample`, which must have been added.
     ///
     /// # Panics
     /// When its flow has no samples.
@@ -163,7 +163,7 @@ pub trait Record: Send + 'static {
     /// Invoked for a new sample while there is room.
     fn append(&mut self, sample: Sample);
 
-    /// Removes one sample from the full `counts`; `sample` is added immediately after.
+    /// Removes one sample from the full `counts`. The caller then adds `sample`.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
 
     /// Takes over the parameters of `fresh`; returns false if they would change the form of the

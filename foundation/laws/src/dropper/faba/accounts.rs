@@ -1,5 +1,5 @@
 //! FABA's token accounts: one bucket per active flow, and a pool. A bucket's height is the number
-//! of tokens in it when full. All amounts are in units of 2^-20 token.
+//! of tokens in the full bucket. All amounts are in units of 2^-20 token.
 
 use crate::dropper::faba::shares::Shares;
 use crate::dropper::faba::{Config, Profile};
@@ -14,8 +14,8 @@ pub struct Accounts {
     pool: i64,
     /// The cached [`height`](Self::height), which needs a division.
     height: i64,
-    /// With equal weights, a packet passes without a random draw if its bucket holds more than
-    /// this.
+    /// With equal weights, a packet passes without a random draw if its flow's bucket holds more
+    /// than this.
     safe: i64,
     profile: Profile,
     buckets: FlowTable<i64>,
@@ -68,7 +68,8 @@ impl Accounts {
         self.total
     }
 
-    /// sigma: the pool, in units of 2^-20 token; negative if buckets were given more than it held.
+    /// sigma: the pool, in units of 2^-20 token; negative if the buckets got more than the pool
+    /// held.
     #[inline]
     pub fn pool(&self) -> i64 {
         self.pool

@@ -120,8 +120,8 @@ pub struct Spec {
     pub share_between: Option<Share>,
     /// The weights by class.
     ///
-    /// The paper's gamma: the weight of each flow of the class, or of the entire class if each
-    /// class has one bucket.
+    /// The paper's gamma. A weight applies to each flow of the class, or to the entire class if
+    /// each class has one bucket.
     #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// The use of weights in dealing out tokens.
@@ -173,13 +173,13 @@ impl Part for Spec {
 /// The formula for the tokens dealt out per departure, from the pool sigma and the queue Q.
 #[word(gated)]
 pub enum BetaRule {
-    /// floor(|sigma| / Q) + 1, as in the paper's text; dealing stops once less than a whole token
-    /// is surplus or missing.
+    /// floor(|sigma| / Q) + 1, as in the paper's text. Dealing stops once the pool's surplus or
+    /// deficit is less than a token.
     #[default]
     Abs,
-    /// floor(sigma / Q) + 1 as printed, rounding down; dealing never stops early.
+    /// floor(sigma / Q) + 1 as printed. Dealing never stops early.
     LiteralFloor,
-    /// sigma / Q + 1 as printed, rounding towards zero as C does; dealing never stops early.
+    /// sigma / Q + 1 as printed, rounded towards zero as in C. Dealing never stops early.
     LiteralTrunc,
 }
 
@@ -187,7 +187,7 @@ pub enum BetaRule {
 /// for each unit of weight. With more flows than tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
-    /// Every bucket is equally likely, and gets as many tokens as its weight divided by the mean
+    /// All buckets are equally likely. The drawn bucket gets w / mean(w) tokens, where w is its
     /// weight. O(1).
     #[default]
     Uniform,

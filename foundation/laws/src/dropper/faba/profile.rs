@@ -24,10 +24,10 @@ pub struct Knees {
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
     /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
-    /// `max_probability`. It is from 0 to `lambda1`.
+    /// `max_probability`; from 0 to `lambda1`.
     ///
-    /// As the fill falls from `lambda1` to `lambda2`, the probability rises linearly from 0. Below
-    /// `lambda2` it rises linearly to 1 in an empty bucket.
+    /// As the fill falls from `lambda1` to `lambda2`, the probability rises linearly from 0. It
+    /// then rises linearly to 1 for an empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.

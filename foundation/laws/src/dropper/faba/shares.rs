@@ -1,4 +1,4 @@
-//! The weights of FABA's buckets if they differ.
+//! Unequal weights of FABA's buckets.
 
 use crate::dropper::faba::Choice;
 use crate::spec::WeightOf;
@@ -7,8 +7,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{Rng, SetWeightError, Weight};
 
-/// The greatest weight. Weights are integers in units of 2^-39 of the greatest, so their sum is
-/// exact: 2^24 of them add up to at most 2^63.
+/// The greatest weight. Weights are integers in units of 2^-39 of the greatest weight, so their sum
+/// is exact: 2^24 weights add up to at most 2^63 units.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
 /// The weights (gamma) of the buckets, by place, and their sum. Both count `parts`: units of 2^-39
@@ -31,7 +31,6 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// `heaviest` is the greatest of `weights`, and T is `total`.
     pub(super) fn new(weights: WeightOf, heaviest: f64, choice: Choice, total: i64, capacity: usize) -> Self {
         Shares {
             weights,
@@ -241,7 +240,7 @@ mod tests {
     #[test]
     fn draws_below_a_large_n_are_uniform() {
         // n is three quarters of 2^64. Remainders modulo n would be twice as frequent below n / 3
-        // as above.
+        // as above it.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

@@ -15,11 +15,11 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// The maximum number of tokens T, 275 GB in byte mode. All sums stay within 64 bits: 2^24 buckets
-/// that were given T, T/2, T/3 and so on hold less than 18 T.
+/// The maximum of T, the number of tokens; in byte mode, 275 GB. All sums fit in 64 bits: 2^24
+/// buckets that got T, T/2, T/3 and so on hold less than 18 T.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
-/// The maximum number of buckets. More would take over half a gigabyte, index included.
+/// The maximum number of buckets. More buckets would need over half a gigabyte, index included.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 /// The terms that sum to T, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

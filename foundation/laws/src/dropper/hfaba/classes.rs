@@ -11,13 +11,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact. 2^20
+/// The weight 1, that of a flow, in units of 2^-22. Weights are integers, so sums are exact. 2^20
 /// classes of weight 10^6 sum to below 2^63. `Class::line`, at most twice the sum, stays below
 /// 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
-/// The root's index. The index of a class is one more than its index in its [`ClassTree`].
+/// The root's index. Another class's index is one more than its index in the [`ClassTree`].
 pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
@@ -42,8 +42,8 @@ struct Class {
     group: u32,
     /// Index in `Classes::members`; [`NONE`] while inactive.
     member: u32,
-    /// The index of the first of its `group_count` groups. From there on, there is room for one
-    /// group per child, at most [`MAX_GROUPS`].
+    /// The index of the class's first group. The class has room for one group per child, at most
+    /// [`MAX_GROUPS`]; `group_count` groups are in use.
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -53,10 +53,10 @@ struct Class {
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// The weights in the group are at most 2^bits and above half of 2^bits.
+    /// Weights in the group are above half of 2^bits and at most 2^bits.
     bits: u32,
-    /// The index of the first active member in `Classes::members`. From there on, the group has
-    /// `room` entries, one per member.
+    /// The start of the group in `Classes::members`. The group has `room` entries there, one per
+    /// member, active members first.
     first: u32,
     active: u32,
     room: u32,
@@ -143,7 +143,7 @@ impl Classes {
         self.classes[class].parent as usize
     }
 
-    /// An active class's fraction of its parent's height.
+    /// The height of an active class, as a fraction of its parent's height.
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
@@ -225,7 +225,8 @@ impl Classes {
         }
     }
 
-    /// Changes the heights of a class and its siblings; moves no tokens. O(groups).
+    /// Sets a weight, which changes the heights of the class and its siblings; moves no tokens.
+    /// O(groups).
     pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -239,8 +240,9 @@ impl Classes {
         }
     }
 
-    /// Moves an inactive class to the group of `bits`. The groups are adjacent in `members`, so
-    /// each group in between shifts by one entry: its member at one end moves to the other end.
+    /// Moves an inactive class to the group of `bits`. Groups are adjacent in `members`, so those
+    /// between the old and the new group shift by one entry: a member of each moves from one end to
+    /// the other.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
         let to = self.group_for(at, self.parent(class), bits);

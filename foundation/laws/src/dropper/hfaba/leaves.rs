@@ -64,7 +64,7 @@ impl Leaves {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` to the ring of `class`, with the last turn. `turn` is the
+    /// Adds an empty bucket for `flow` to the ring of `class`; its turn comes last. `turn` is the
     /// bucket whose turn is next, or `None` if the ring is empty.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {

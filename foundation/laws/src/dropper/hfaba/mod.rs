@@ -112,8 +112,8 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// Whether the tokens in a class's subtree are limited to the class's height.
     ///
-    /// If true, the excess moves up a level at the class's next turn; if false, when no flow below
-    /// the class has a bucket.
+    /// If true, the excess moves to the parent's pool at the class's next turn; if false, once no
+    /// flow below the class has a bucket.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
@@ -125,8 +125,8 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// The maximum number of walks down the tree per departure, and of moves by each class that a
-    /// walk visits.
+    /// The maximum number of walks down the tree per departure. Also the maximum number of moves by
+    /// each class on a walk.
     #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
     /// The classes, in at most 8 levels.
@@ -324,8 +324,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // The entire pool is dealt out. A class with a small share rarely has a turn. Tokens
-            // left in its pool until the next turn would be lost to the cap.
+            // The entire pool is dealt out, because a class with a small share rarely has a turn,
+            // and the cap would take the tokens left in its pool.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
         if self.config.given.cap && at != ROOT {
@@ -363,8 +363,8 @@ impl Hfaba {
         last
     }
 
-    /// `class` must have dealt out its pool, so that flows with full buckets have received the
-    /// token that deletes their buckets.
+    /// Moves the tokens above `height` to the parent's pool. `class` must have dealt out its pool,
+    /// so that each full bucket has received the token that deletes it.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);

@@ -13,8 +13,8 @@ use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights. A queue is listed under the number of its weight. When the weight
-    /// changes, the queue keeps the old number until its next packet enters or leaves.
+    /// The different weights, numbered. A queue is ranked under the number of its weight. When the
+    /// weight changes, the queue keeps the old number until its next packet enters or leaves.
     numbers: Numbers,
     ranks: Ranks,
 }
@@ -29,7 +29,7 @@ enum Ranks {
 }
 
 impl Backlogs {
-    /// The backlogs of an empty buffer; `rng` gives a salt if one is needed.
+    /// Starts without backlogged queues. Draws a salt from `rng` if one is needed.
     pub fn new(config: Config, rng: &mut Rng) -> Self {
         let shares = Shares::new(&config);
         let slots = config.limit.max_packets();
@@ -46,8 +46,8 @@ impl Backlogs {
         &self.config
     }
 
-    /// Takes over the parameters of `fresh`. Returns false if they have another measure or other
-    /// weights, or if more queues could be backlogged than there is room for.
+    /// Takes over the parameters of `fresh`. Returns false if the measure or the weights differ, or
+    /// if `fresh` has room for more queues.
     pub fn retune(&mut self, fresh: &Backlogs) -> bool {
         let has_room = match (&self.ranks, &fresh.ranks) {
             (Ranks::Lengths(ranks), Ranks::Lengths(fresh)) => ranks.has_room_for(fresh),

@@ -15,7 +15,7 @@ pub struct Lengths {
     order: Box<[u32]>,
     /// The position in `order` of each queue's index.
     place: Box<[u32]>,
-    /// For each number of packets, the number of queues with at least that many.
+    /// At index n, the number of queues with at least n packets.
     at_least: Box<[u32]>,
 }
 
@@ -34,7 +34,7 @@ impl Lengths {
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
         // A queue that grew swaps positions with the first queue of its old length. A queue that
-        // shrank swaps with the last.
+        // shrank swaps with the last such queue.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);
@@ -45,7 +45,7 @@ impl Lengths {
     fn exchange(&mut self, flow: u32, to: u32) {
         let from = core::mem::replace(&mut self.place[flow as usize], to);
         let other = core::mem::replace(&mut self.order[to as usize], flow);
-        // If the queue keeps its position, this rewrites the same value.
+        // If the queue keeps its position, these lines change nothing.
         self.place[other as usize] = from;
         self.order[from as usize] = other;
     }

@@ -35,7 +35,7 @@ pub enum End {
     /// The oldest packet: its sender learns of the loss soonest. The paper's choice.
     #[default]
     Front,
-    /// The newest packet: the arrival itself, if its queue is chosen.
+    /// The newest packet, which is the arrival if its queue is chosen.
     Tail,
 }
 
@@ -57,7 +57,7 @@ pub struct Parameters {
     pub drop: Option<End>,
 }
 
-/// The maximum number of different weights: a push-out searches each one.
+/// The maximum number of different weights, all searched at a push-out.
 const MAX_WEIGHTS: usize = 256;
 
 /// The checked [`Parameters`].
@@ -71,7 +71,7 @@ pub struct Config {
     pub pool: f64,
     /// The end of a queue that loses a packet.
     pub drop: End,
-    /// The weights of the shares at the start, by class.
+    /// The initial weights of the shares, by class.
     pub weights: WeightOf,
 }
 
@@ -93,7 +93,7 @@ impl Parameters {
 }
 
 impl Config {
-    /// Refuses more than [`MAX_WEIGHTS`] different weights, which would hold up the link.
+    /// Refuses more than [`MAX_WEIGHTS`] different weights: searching them would delay the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,

@@ -1,5 +1,5 @@
-//! The distinct weights, numbered in ascending order at the start. Queues are ordered by these
-//! numbers.
+//! Numbers for the different weights, at first in ascending order of weight. Queues are ordered by
+//! these numbers.
 
 use super::MAX_WEIGHTS;
 use crate::spec::WeightOf;
@@ -9,12 +9,12 @@ use fairwire_core::{SetWeightError, Weight};
 
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// The weights by number, in ascending order at the start.
+    /// The weights, indexed by number.
     weights: Vec<f64>,
-    /// For each weight, by its number, how many classes have it. All unlisted classes count as one
-    /// class.
+    /// The number of classes with each weight, indexed by the weight's number. All unlisted classes
+    /// count as one class.
     classes: Vec<u32>,
-    /// The number of the weight of each listed class.
+    /// For each listed class, the number of its weight.
     of_class: Box<[u32]>,
     /// The number of the weight 1, which all unlisted classes have.
     one: u32,

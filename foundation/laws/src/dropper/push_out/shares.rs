@@ -20,7 +20,7 @@ pub struct Shares {
     sum: u128,
 }
 
-/// Weights are added as integers in units of 2^-32, so adding a weight and removing it cancel
+/// Weights are added as integers in units of 2^-32, so removing a weight undoes its addition
 /// exactly. 2^24 weights of 10^6 sum to less than 2^76.
 const ONE: f64 = (1u64 << 32) as f64;
 
@@ -63,7 +63,7 @@ impl Shares {
         }
     }
 
-    /// Not inlined, or the caller would save registers for it at each packet.
+    /// Inlined, this function would make the caller save registers at each packet.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {
@@ -105,7 +105,7 @@ impl Shares {
         if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
     }
 
-    /// The share of a queue of weight 1, while the queue of `arrival` counts as backlogged.
+    /// The share of a queue of weight 1, with the queue of `arrival` counted as backlogged.
     #[inline]
     pub(crate) fn unit_for(&self, arrival: &Packet, buffer: &Buffer) -> f64 {
         let is_new = buffer.flow(arrival).is_none();

@@ -127,8 +127,8 @@ pub struct Spec {
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
     /// most 1/p (the paper of 1993).
     ///
-    /// See `Spreading`. True is ns-2's default. False signals three times as often at the same
-    /// average.
+    /// See `Spreading`. True is ns-2's default. If false, signals are three times as frequent at
+    /// the same average.
     #[parameter(default = true)]
     pub wait: Option<bool>,
     /// The decay of the average while the link idles.
@@ -138,7 +138,7 @@ pub struct Spec {
     pub idle_rule: Option<IdleRule>,
     /// Whether an arrival that finds at most one packet (or byte) waiting gets no early signal.
     ///
-    /// The arrival is not counted, as in ns-2.
+    /// Such an arrival is not counted, as in ns-2.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
     /// The probability above which packets are dropped rather than marked.
@@ -181,12 +181,12 @@ impl Part for Spec {
 /// The decay of the average while the link idles.
 #[word(gated)]
 pub enum IdleRule {
-    /// ns-2: the average decays as if each complete packet that the link could have sent had met an
-    /// empty queue. One normal update follows.
+    /// ns-2: for each complete packet that the link could have sent, the average decays by one
+    /// update with an empty queue. One normal update follows.
     #[default]
     Ns2,
-    /// Floyd and Jacobson 1993, section 4: as `ns2`, but the number of packets that the link could
-    /// have sent may be fractional, and the arrival itself does not update the average.
+    /// Floyd and Jacobson 1993, section 4: as `ns2`, but the number of packets may be fractional,
+    /// and the arrival itself does not update the average.
     Floyd1993,
 }
 
@@ -194,11 +194,11 @@ pub enum IdleRule {
 /// arrivals since the last signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
-    /// The probability p / (1 - n p): gaps between signals are uniform from 1 to 1/p arrivals, so
-    /// two signals come per 1/p arrivals. Floyd and Jacobson 1993, section 7.
+    /// The probability is p / (1 - n p). Gaps between signals are uniform from 1 to 1/p arrivals,
+    /// about 1/(2p) on average. Floyd and Jacobson 1993, section 7.
     AtMost,
-    /// The probability 0 while n p < 1, then p / (2 - n p): gaps between signals are uniform from
-    /// 1/p to 2/p arrivals, so two signals come per 3/p arrivals. ns-2's `wait_`.
+    /// The probability is 0 while n p < 1, then p / (2 - n p). Gaps between signals are uniform
+    /// from 1/p to 2/p arrivals, about 3/(2p) on average. ns-2's `wait_`.
     AtLeast,
 }
 
@@ -259,8 +259,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The checked thresholds. To convert packets to bytes, a threshold uses `mean_packet`, and the
-    /// buffer uses `site.packet_bytes`.
+    /// The checked thresholds. A packet counts as `mean_packet` bytes in a threshold, and as
+    /// `site.packet_bytes` in the buffer.
     fn ramp(
         &self,
         given: &Checked,
@@ -350,7 +350,7 @@ impl Red {
         self.average
     }
 
-    /// Updates the average; returns the queue, in packets or bytes as configured.
+    /// Updates the average. Returns the backlog, in packets or bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
         let queue = self.config.given.measure.of(buffer.backlog());
@@ -358,7 +358,7 @@ impl Red {
         queue
     }
 
-    /// True if an arrival that meets `queue` is exempt from early signals.
+    /// True if an arrival that finds the backlog `queue` is exempt from early signals.
     #[inline]
     pub(crate) fn spares(&self, queue: f64) -> bool {
         self.average < self.config.ramp.min || (self.config.given.spare_short_queue && queue <= 1.0)
@@ -392,8 +392,8 @@ impl Red {
         self.average = self.average * (1.0 - self.config.given.weight) + self.config.given.weight * queue;
     }
 
-    /// Decays the average over idle time, as if the packets that the link could have sent had met
-    /// an empty queue.
+    /// Decays the average over idle time: one update with an empty queue per packet that the link
+    /// could have sent.
     #[cold]
     fn decay(&mut self, since: Time, now: Time) {
         let bits = u128::from(now.since(since).ns()) * u128::from(self.config.rate.bps());

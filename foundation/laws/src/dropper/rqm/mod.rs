@@ -83,7 +83,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit of rates.
     ///
-    /// With bytes (in typical packets), the probability is also scaled by packet length.
+    /// With bytes, rates are in typical packets, and the probability is also scaled by packet
+    /// length.
     #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
     /// The growth of a session's rate.
@@ -249,7 +250,7 @@ impl Rqm {
             meter: Meter::new(estimator, capacity, smoothing, window),
             reach: law.reach(),
             drops_beyond: law.drops_beyond(),
-            // p only grows with the rate. The factor covers the rounding of the logarithm.
+            // p is highest just below `reach`. The factor covers the rounding of the logarithm.
             most_below: law.probability(law.reach().next_down()) * (1.0 + 1e-9),
             arrivals: 0,
             overloaded: 0,
@@ -262,8 +263,8 @@ impl Rqm {
         self.meter.rate()
     }
 
-    /// The estimate of the number of sessions. Under every overload rule, a rate above (1 -
-    /// `epsilon`) times the virtual capacity counts as that product.
+    /// The estimated number of sessions. Under every overload rule, a rate above (1 - `epsilon`)
+    /// times the virtual capacity counts as that product.
     pub fn sessions(&self) -> f64 {
         self.config.law.sessions(
             self.rate().min((1.0 - self.config.law.given.epsilon) * self.config.law.virtual_capacity),

@@ -48,7 +48,7 @@ pub struct Meter {
 
 impl Meter {
     /// A meter for a link of `capacity` packets per second. Each measurement keeps the fraction
-    /// `keep` of the previous one.
+    /// `keep` of the old rate.
     pub fn new(estimator: Estimator, capacity: f64, keep: f64, window: Duration) -> Self {
         let window_end = Time::ZERO + window;
         Meter {

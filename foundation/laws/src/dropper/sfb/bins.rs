@@ -35,7 +35,7 @@ pub struct Least {
     pub backlog: u64,
 }
 
-/// `per_level` bins on each level, and the hash key that picks one per level.
+/// `per_level` bins per level, and the hash key that picks a flow's bins.
 #[derive(Debug)]
 pub struct Bins {
     bins: Box<[Bin]>,
@@ -58,8 +58,7 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is read as a fraction in [0, 1), whose digits to the base `per_level` pick the
-    /// bins.
+    /// The hash is read as a fraction in [0, 1). Its digits in base `per_level` pick the bins.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
@@ -70,8 +69,8 @@ impl Bins {
         })
     }
 
-    /// Adjusts the probabilities of the bins of `flow` for an arriving packet. Returns the least
-    /// probability and backlog.
+    /// Adjusts the probabilities of the bins of `flow` for an arriving packet. Returns the lowest
+    /// probability and backlog among them.
     #[inline]
     pub fn arrived(&mut self, flow: FlowHash, steps: &Steps) -> Least {
         let mut least = Least { probability: 1.0, backlog: u64::MAX };
@@ -87,7 +86,7 @@ impl Bins {
         least
     }
 
-    /// Adds `amount` to each bin of `flow`, or subtracts it if not `inside`.
+    /// If `inside`, adds `amount` to the bins of `flow`; otherwise subtracts `amount`.
     #[inline]
     pub fn tracked(&mut self, flow: FlowHash, amount: u64, inside: bool) {
         for bin in self.of(flow) {

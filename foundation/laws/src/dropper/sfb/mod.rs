@@ -117,8 +117,7 @@ pub struct Spec {
     /// The default is the Linux kernel's; `tc` sets 1/20000.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The rate at which the penalty box lets packets through, in packets per second, for all its
-    /// flows together.
+    /// The rate of the penalty box, in packets per second, for all its flows together.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
     /// The number of packets that the penalty box lets through at once.

@@ -58,7 +58,7 @@ pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) ->
     }
 }
 
-/// The rate that each sender gets of 10 Mbit/s, in kbit/s.
+/// The rate that each sender gets on a link of 10 Mbit/s, in kbit/s.
 fn contest(name: &str, typed: &str, senders: &[Sender]) -> Vec<f64> {
     let buffer = Amount::Packets(300);
     let link = Link { bps: 10_000_000, buffer, packet_bytes: 1000, ms: [20_000, 100_000] };

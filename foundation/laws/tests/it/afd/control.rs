@@ -8,13 +8,13 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
-    // The counts are those of flows of 50, 100, 200, 400 and 600 kbit/s among 1000 samples of all
-    // 13.5 Mbit/s. The fair rate is 325 kbit/s.
+    // The counts of flows that send 50, 100, 200, 400 and 600 kbit/s. All flows together send 13.5
+    // Mbit/s and have 1000 samples. The fair rate is 325 kbit/s.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // m_fair has four figures, so `p` is exact to 2e-4.
+        // m_fair is given to four figures, so `p` is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -70,8 +70,8 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // Each of the 160 steps subtracts at least (beta - alpha) x (300 - 50) = 25, and 160 x 25
-    // exceeds the maximum, 1000.
+    // Each of the 160 steps subtracts at least (beta - alpha) x (queue - target) = 25, in total
+    // more than the maximum of 1000.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

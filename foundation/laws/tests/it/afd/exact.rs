@@ -36,8 +36,8 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // Three quarters of the last period's bytes count at first, and then half. 1e-9 allows for the
-    // rounded reciprocal of a period.
+    // At 125 ns, three quarters of the last period's bytes count; at 250 ns, half. 1e-9 allows for
+    // rounding.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
     assert_eq!(arrival(&mut trap, &mut rng, 1, 100, 400), 0.0, "and it is a stranger again");
@@ -48,7 +48,8 @@ fn a_steady_flow_has_its_rate_at_any_time() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for n in 0..10_000u64 {
         let rate = arrival(&mut trap, &mut rng, 1, 100, n * 7);
-        // A period of 100 ns has 1428.6 bytes, give or take a packet at either end.
+        // A period of 100 ns has 1428.6 bytes on average. The tolerance allows for a packet at
+        // either end.
         assert!(n < 30 || (rate - 1428.6).abs() < 200.0, "{n}: {rate}");
     }
 }
@@ -124,7 +125,7 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    // A twentieth of the buffer's 8 us is less than the minimum of 1 us.
+    // A twentieth of the buffer's 8 us would be below the minimum interval of 1 us.
     assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }

@@ -171,8 +171,8 @@ impl Reading for Reference {
 /// The class of flows 0, 4 and 8.
 const WEIGHTED: u32 = 0;
 
-// Slightly off the published gains, which often make m_fair an integer. Rounding would then decide
-// whether m is above m_fair.
+// Not the published gains: they often make m_fair an integer, and rounding would decide whether m
+// is above m_fair.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
 

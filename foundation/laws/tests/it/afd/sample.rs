@@ -34,7 +34,7 @@ fn assert_drawn_as(found: [u64; 3], expected: [f64; 3]) {
     assert!(chi2 < 13.8, "{found:?}, chi-square {chi2}");
 }
 
-/// The samples that each flow of figure 3 loses to another flow.
+/// The samples that each flow of figure 3 loses to flow 9.
 fn victims<R: Record>(record: impl Fn() -> R) -> [u64; 3] {
     let mut rng = Seed(4).stream("figure 3");
     let mut victims = [0; 3];
@@ -226,8 +226,8 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
         core::array::from_fn::<_, 5, _>(theory)
     );
     for i in 0..5 {
-        // Counts decay over b updates, so a mean is over about 200 independent counts of ten flows.
-        // Its deviation is below 2 %.
+        // Counts decay over b updates, so a mean covers about 200 independent counts of ten flows.
+        // Its standard deviation is below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }

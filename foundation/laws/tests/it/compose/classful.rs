@@ -190,7 +190,7 @@ fn urgent_classes_take_spare_capacity_first_but_no_guarantee() {
 
 #[test]
 fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
-    // Class 1 offers only its guarantee for two seconds, and then as much as the others.
+    // Class 1 offers only its guarantee for two seconds, and then as much as the other classes.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
@@ -334,8 +334,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // A burst may hold 1 ms and two packets of 1514 bytes. Rounding may add one
-                    // byte.
+                    // A burst may hold the bytes of 1 ms and two packets of 1514 bytes. Rounding
+                    // may add one byte.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -362,7 +362,7 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // The burst lasts for 3 s: 375 kB = 3 Mbit, at 1 Mbit/s (peak minus ceiling).
+    // The peak exceeds the ceiling by 1 Mbit/s, so the burst of 375 kB (3 Mbit) lasts for 3 s.
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);

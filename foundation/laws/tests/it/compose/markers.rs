@@ -242,7 +242,7 @@ fn at_twice_the_target_rate_half_of_the_packets_are_out() {
     let steady: Vec<(u64, u32, u8)> = (0..30_000).map(|i| (i * 1_000_000, 1000, 0)).collect();
     let given = colors(&mut marker, &steady);
     let out = given[10_000..].iter().filter(|&&color| color == 1).count();
-    // Each of 20000 packets is out of profile with probability 1/2. The bounds are about five
-    // standard deviations of 71.
+    // Each of 20000 packets is out of profile with probability 1/2. The bounds allow about five
+    // standard deviations of 71 packets.
     assert!((9_650..=10_350).contains(&out), "{out}");
 }

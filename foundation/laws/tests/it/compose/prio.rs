@@ -118,7 +118,7 @@ band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";
         prio.enqueue(packet(frame, 1000, 1, at(0)), at(0), &mut Ignore);
     }
     (0..9).for_each(|ms| assert!(prio.dequeue(at(ms), &mut Ignore).is_some()));
-    // The second band idles for the time of 100 packets. The new packet adds one decay.
+    // The average decays 100 times while the second band is idle, and once more for the new packet.
     prio.enqueue(packet(20, 1000, 0, at(80)), at(80), &mut Ignore);
     let expected = before * 0.99f64.powi(101);
     assert!(

@@ -138,8 +138,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // The link was idle from 81 to 321 ms, the time of three packets. Each of them, and the new
-    // packet, halves the average once.
+    // The link was idle from 81 to 321 ms, the time of three packets. So the average is halved
+    // three times, and once more for the new packet.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

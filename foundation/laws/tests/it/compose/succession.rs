@@ -1,4 +1,5 @@
-//! A new tree with new terms for one class replaces a tree. The other classes continue unaffected.
+//! A new tree replaces a tree, and changes the terms of one class. The other classes are
+//! unaffected.
 
 use super::{packet, rate, site};
 use crate::built;
@@ -101,7 +102,7 @@ fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
 
 #[test]
 fn a_neighbours_new_plan_does_not_refill_a_burst() {
-    // The burst lasts for 8 s: 5 MB = 40 Mbit, at 5 Mbit/s (peak minus ceiling).
+    // The peak exceeds the ceiling by 5 Mbit/s, so the burst of 5 MB (40 Mbit) lasts for 8 s.
     let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
     for is_later in [false, true] {
         assert_eq!(by_second(1, "{ id = 2, CEILING }", is_later), expected);

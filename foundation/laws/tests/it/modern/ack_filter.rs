@@ -68,8 +68,8 @@ fn acknowledgements_with_news_and_duplicates_are_kept() {
 
 #[test]
 fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
-    // Both flows send equal bytes. Without a filter, that is 1500 / 84 = 18 acknowledgements per
-    // data packet.
+    // Both flows send equally many bytes. So without a filter, 18 acknowledgements of 84 bytes are
+    // sent per data packet of 1500 bytes.
     for (filter, acks_per_packet) in [("off", 17..=19), ("on", 1..=2), ("aggressive", 1..=1)] {
         let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
         let mut wire = Wire::default();
@@ -94,8 +94,8 @@ fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
 
 #[test]
 fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
-    // Overloaded, CAKE sends at two thirds of 10 Mbit/s: 1667 packets. At a gap of 0.41 ms, every
-    // packet is sent.
+    // Under overload, CAKE sends at two thirds of the link's rate: 1667 of 2500 packets. At a gap
+    // of 0.41 ms, every packet is sent.
     for (gap, expected) in [(27, 1667), (10, 1667), (41, 2439)] {
         let mut cake = built("cake-like", "ingress = true\ntarget = '1 s'\ninterval = '10 s'", &site(20));
         let mut wire = Wire::default();

@@ -191,8 +191,8 @@ fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
         }
         given
     };
-    // Two packets per queue take 19.4 ms with 8 queues, and 21.8 ms with 9. Only the second time
-    // exceeds 20 ms.
+    // Two packets per queue take 19.4 ms with 8 queues, and 21.8 ms with 9. Only 21.8 ms exceeds
+    // the wait of 20 ms.
     assert!(signals(0) > 50 && signals(0) == signals(8), "{} {}", signals(0), signals(8));
     assert_eq!(signals(9), 0);
 }

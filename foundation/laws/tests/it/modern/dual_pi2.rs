@@ -277,8 +277,8 @@ fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At load 2.4, a sixth of the packets must be dropped. Below p' = 1/2 no packet is dropped;
-        // above, a quarter is. So p' swings around 1/2, and the queue around the target.
+        // At 2.4 packets per ms, a sixth must be dropped. Below p' = 1/2 no packet is dropped, and
+        // above 1/2 a quarter is. So p' swings around 1/2, and the queue around the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The promises of FQ-PIE and CAKE's queues, and DRR++ with hosts.
+//! The queues of FQ-PIE and CAKE, and DRR++ with hosts.
 
 use super::site;
 use crate::built;
@@ -123,7 +123,7 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // The excess of 0.35 × 8000 = 2800 packets is dropped early or still waits.
+    // The excess of 0.35 packets per ms, 2800 in total, is dropped early or still waits.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
@@ -223,8 +223,7 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
     }
     // For one packet, the scheduler inspects each of 900 queues at most eight times.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // Without skipped rounds, 500 rounds of 900 inspections would send 900 packets: 500 inspections
-    // for each of 8000 packets.
+    // Without skipped rounds, each packet would need about 500 inspections.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Poll(u64),
 }
 
-/// A random trace with 0.5 to 2 packets per ms for a link of one per ms.
+/// A random trace with 0.5 to 2 packets per ms, for a link of one packet per ms.
 pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mut Rng) -> u32) -> Vec<Step> {
     let mut trace = Vec::new();
     let (mut now, mut frame, mut load) = (1_000_000, 0, 1.0);

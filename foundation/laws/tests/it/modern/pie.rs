@@ -311,7 +311,7 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
             // Gaps are geometric with p = 0.02. A gap above 300 has probability 0.98^300 = 0.0023,
-            // so nearly every 2000 gaps include one.
+            // so 2000 gaps nearly always include one.
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }

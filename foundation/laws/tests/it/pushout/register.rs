@@ -110,7 +110,7 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // The register knows only flow 2, so the arrival is refused after that flow has lost its only
+    // The register knows only flow 2, so the arrival is refused after flow 2 has lost its only
     // packet.
     assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);

@@ -71,7 +71,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows, including the arrival's, have shares of 6.67 packets.
+        // With the arrival's flow, six flows have shares of 6.67 packets.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -80,10 +80,10 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Each of four flows, including the arrival's, has a share of 10.
+    // With the arrival's flow, four flows have shares of 10 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);
-    // Flows 1 and 2 are equally likely victims: 4500 +- 3.3 standard deviations of 47.4.
+    // Flows 1 and 2 are equally likely victims. The bounds allow 3.3 standard deviations of 47.4.
     assert!((4343..4657).contains(&counts[1]), "{counts:?}");
 }

@@ -257,14 +257,14 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // The longest queue is first that of flow 1, 1100 bytes, and then that of flow 2.
+    // At first flow 1 has the longest queue, 1100 bytes, and then flow 2.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
 #[test]
 fn when_long_packets_fill_the_buffer_the_fuller_queue_is_the_victim() {
-    // There is room for 120 typical packets of 512 bytes, but only for 40 packets of 1500. So both
-    // flows stay below their shares of 60.
+    // There is room for 120 typical packets of 512 bytes, but only for 40 packets of 1500 bytes. So
+    // both flows stay below their shares of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed").1;
     let mut queue = queue(&config, Lqd::random(config.clone(), Seed(1).stream("rnd")));
@@ -311,8 +311,8 @@ fn a_queue_has_the_weight_of_its_first_packet() {
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // With flow 9, the shares of flows 7, 8 and 9 are 4, 1 and 1. Flow 8 has 2 packets, so it
-    // loses.
+    // With flow 9, the shares of flows 7, 8 and 9 are 4, 1 and 1. Flow 8 has 2 packets, so it loses
+    // one.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

@@ -113,15 +113,15 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
-    // The tolerance around 3 % allows for a packet's worth of capacity and rounded times.
+    // The tolerance around 3 % allows for the capacity of one packet and for rounding.
     assert!((0.028..0.032).contains(&fallen), "{fallen}");
 }
 
 #[test]
 fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
-    // Per second, the virtual capacity loses 0.15 × (1.5 - 0.98) = 0.078 of the link's rate. So it
-    // is zero after 12.8 s.
+    // Per second, the virtual capacity loses 0.15 x (1.5 - 0.98) = 0.078 of the link's rate, so it
+    // reaches zero after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
     // Between two arrivals the capacity rises by less than the next arrival subtracts.
     assert_eq!(avq.virtual_capacity(), 0.0);

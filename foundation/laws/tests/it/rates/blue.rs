@@ -133,8 +133,8 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
         assert_eq!(blue.victim(&packet, &buffer, now), Victim::Arrival);
         assert!(steps < 100_000, "{}", blue.probability());
     }
-    // 400 increases of 0.0025 come 101 ms apart, the first at 1 ms: 1 + 399 × 101 = 40300. Rounding
-    // may require one more increase.
+    // 400 increases of 0.0025, 101 ms apart, end at 1 + 399 x 101 = 40300 ms. Rounding may require
+    // one more increase.
     assert!((40_300..=40_402).contains(&steps), "{steps}");
     let now = Time::from_ns(50_000_000_000);
     assert!((0..100).all(|_| blue.on_arrival(&packet, &buffer, now) == Verdict::Signal(Cause::Early)));

@@ -152,7 +152,8 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // In each interval, 80 packets above the target add 0.001 × (0.1 × 80 - 4.88) to the price.
+    // In each interval, 80 packets above the target add gamma x (alpha x 80 - capacity) = 0.001 x
+    // (0.1 x 80 - 4.88) to the price.
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -204,11 +205,11 @@ fn by_default_a_small_buffer_gives_a_price_too() {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
     // Arrivals equal the link's rate, so only the 15 waiting packets can raise the price. With a
-    // target of 20 they would not.
+    // target of 20 packets, the price would stay at zero.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    // 1000 intervals × 0.001 × 0.1 × (15 - 3.75) = 1.1. Half is required.
+    // 1000 intervals add 0.001 x 0.1 x (15 - 3.75) each, 1.1 in total. The test requires half.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }

@@ -246,7 +246,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp, p = gain × (20.7 / 2417)^2 is 0.07 for 1e3 and 2.9 for 4e4.
+            // At the clamp, n / b is 20.7 / 2417, so p = gain x (n / b)^2 is 0.07 or 2.9.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -385,15 +385,15 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // The default `clamp_limit` of 0.5 passes at least half of the arrivals: 2000 polls × 1.2 ×
-        // 0.5 = 1200.
+        // The default `clamp_limit` of 0.5 passes at least half of the 2400 arrivals.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }
 
 #[test]
 fn at_a_load_of_nine_tenths_the_offered_rate_is_measured_correctly() {
-    // The load is 409.6 us / 455 us = 0.9, so the queue is always empty.
+    // A packet takes 409.6 us to send, and packets arrive every 455 us, so the queue is always
+    // empty.
     for (estimator, wanted) in [
         (Estimator::SlopePlusCapacity, 1e9 / 455_111.0),
         (Estimator::Ratio, 1e9 / 455_111.0),

@@ -307,7 +307,7 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
 }
 
 /// Flow 0 sends at the link's rate. 300 other flows keep 150 packets waiting, as TCP would. Returns
-/// the queue, and flow 0's sent packets in each second.
+/// the queue, and the number of flow 0's packets sent in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -358,8 +358,8 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 86 packets pass before the rehash. After it, 320 pass without a warm-up and
-    // 184 with one.
+    // With this seed, 86 packets pass before the rehash. After the rehash, 320 packets pass without
+    // a warm-up, and 184 with a warm-up.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 

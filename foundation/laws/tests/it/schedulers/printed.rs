@@ -347,7 +347,7 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, the finish tags of frames 0 to 2 are 3, 1 and 2.
+    // Computed by hand, the finish tags of frames 0 to 2 are 3, 1 and 2.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

@@ -122,7 +122,7 @@ fn an_idle_flow_returns_its_bucket() {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
     }
-    // Nearly all of the 1000 flows are long idle.
+    // Nearly all of the 1000 flows have long been idle.
     assert!(queue.dropper().accounts().len() < 64, "{}", queue.dropper().accounts().len());
 }
 
@@ -519,7 +519,7 @@ fn the_greedy_flow_gets_the_remainder() {
         }
     }
     // Flows 1 to 9 offer 0.75 of the link, so flow 0 gets a quarter. Early drops take 2 % of 0.75,
-    // half the tolerance.
+    // half of the tolerance.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

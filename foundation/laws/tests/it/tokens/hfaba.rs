@@ -404,7 +404,7 @@ fn figure_18_of_powers_of_two() -> Spec {
 }
 
 /// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. A class is given by its
-/// number of flows and the rate of each in kbit/s.
+/// number of flows and the rate of each flow in kbit/s.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");

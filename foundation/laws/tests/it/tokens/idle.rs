@@ -9,8 +9,9 @@ fn site(packets: u32) -> Site<'static> {
     Site { stream: "link/idle", ..crate::site(Amount::Packets(packets)) }
 }
 
-/// For two seconds, 200 flows offer 1.5 times the link's rate, and flow 0 another 0.9 times. Then
-/// only flow 0 sends. Returns the fraction of its packets that pass in the last 0.8 s.
+/// For two seconds, 200 flows offer 1.5 times the link's rate, and flow 0 offers 0.9 times the
+/// link's rate. Then only flow 0 sends. Returns the fraction of its packets that pass in the last
+/// 0.8 s.
 fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
     const SLOT: u64 = 409_600; // the transmission time of 512 bytes at 10 Mbit/s
     let mut queue = built(name, typed, &site(packets));
@@ -92,8 +93,8 @@ fn as_printed_a_lone_flow_with_an_empty_bucket_is_dropped_forever() {
         assert!(of_seeds(typed).iter().flatten().all(|&is_in| is_in), "{typed}");
     }
     let printed = of_seeds("idle_refill = false");
-    // Half of 40 runs leave flow 2 without a token. The tolerance of 12 is almost 4 standard
-    // deviations.
+    // On average, half of 40 runs leave flow 2 without a token. The tolerance of 12 is almost 4
+    // standard deviations.
     let stuck = printed.iter().filter(|fates| !fates[0]).count();
     assert!((8..=32).contains(&stuck), "{stuck} of 40");
     assert!(

@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-/// The rate in bit/s over 6 s of a class that has a flood and `light` flows of short packets.
+/// The rate in bit/s, over 6 s, of a class with a flood and `light` flows of short packets.
 fn flood_with(light: u64, cap: bool) -> f64 {
     let class = |id, weight| TreeClass { id: Some(id), weight: Some(weight), parent: None };
     let spec = Spec {

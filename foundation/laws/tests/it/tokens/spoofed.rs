@@ -114,7 +114,7 @@ const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
 #[test]
 fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
-    // The datagrams take 60 000/s × 84 B = 40 Mbit/s of 50.
+    // 60 000 datagrams of 84 B per second take 40 Mbit/s of the link's 50 Mbit/s.
     let [drr, printed, free] = [("drr", ""), ("faba", AS_PRINTED), ("faba", FREE)]
         .map(|(name, typed)| left_to_tcp(name, typed, 60_000));
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");

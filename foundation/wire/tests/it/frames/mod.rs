@@ -48,7 +48,7 @@ pub(crate) enum Extension {
         units: usize,
         segments_left: u8,
     },
-    /// A fragment header even if the packet is whole.
+    /// A fragment header, even in a whole packet.
     AtomicFragment,
     Authentication {
         words: usize,
@@ -62,7 +62,7 @@ pub(crate) enum TransportRecipe {
     Other { protocol: u8 },
 }
 
-/// `frame`, whose IP header is at `at`, in a PPPoE session (RFC 2516, section 4).
+/// Puts `frame`, whose IP header is at `at`, into a PPPoE session (RFC 2516, section 4).
 pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     let protocol = if frame[at] >> 4 == 4 { [0x00, 0x21] } else { [0x00, 0x57] };
     let [a, b] = ((frame.len() - at + 2) as u16).to_be_bytes();

@@ -56,7 +56,7 @@ pub(crate) enum Kind {
 }
 
 impl Tunnel {
-    /// Puts `frame`, segment number `index` with its IP header at `at`, into this tunnel.
+    /// Puts segment `index` (`frame`, with its IP header at `at`) into this tunnel.
     pub(crate) fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
         let skipped = if self.holds_ethernet() { 0 } else { at };
         let is_inner_v4 = frame[at] >> 4 == 4;

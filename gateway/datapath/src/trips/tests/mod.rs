@@ -312,7 +312,7 @@ fn silence_before_an_answer_may_be_time_of_the_other_end() {
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // A segment at 9 ms comes before the trip.
+    // A segment at 9 ms precedes the trip, so `least` is zero.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -56,7 +56,7 @@ impl Format {
     }
 }
 
-/// Type, version and quality of a range of an `Accept` header; `None` if it cannot be parsed.
+/// Type, version and quality of one range in an `Accept` header; `None` if it cannot be parsed.
 fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
     let mut parts = range.split(';').map(str::trim);
     let kind = parts.next()?;
@@ -143,8 +143,8 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
     page.each(MetricKind::Gauge, &gauges);
 }
 
-/// Writes the metrics of node_exporter. The label `device` is the interface through which packets
-/// leave: for a download, the inside.
+/// Writes metrics under node_exporter's names. The label `device` is the interface through which
+/// packets leave: for a download, the inside.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();

@@ -19,7 +19,7 @@ use serde_json::json;
 
 const MAX_COLUMNS: usize = 6;
 const MAX_PANELS: usize = 8;
-/// The axis is logarithmic if the ratio of its ends is at least this.
+/// The axis is logarithmic if its ends differ by at least this factor.
 const LOG_RATIO: f64 = 10.0;
 
 /// A run in words, such as `link.buffer=50 packets, discipline=faba, seed=3`.
@@ -183,7 +183,7 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
     format!("{notes}{gap}{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
 }
 
-/// A mean with the half-width of its interval, both rounded to the interval's second digit.
+/// A mean with the half-width of its interval, both rounded to the second digit of the half-width.
 fn estimate(estimate: &Estimate) -> String {
     let power = match estimate.mean.abs() {
         size if size == 0.0 || (1e-4..1e6).contains(&size) => 0,
@@ -225,8 +225,8 @@ pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     })
 }
 
-/// The means over the axis of [`drawn_over`]: one panel per measure, and one line per combination
-/// of the other axes.
+/// The means, drawn over the axis of [`drawn_over`]: one panel per measure, and one line per
+/// combination of the other axes.
 pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> Result<String, Failure> {
     let (along, xs) = drawn_over(plan)?;
     let axis = &plan.axes[along];

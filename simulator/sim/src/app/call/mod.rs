@@ -37,7 +37,7 @@ use std::collections::VecDeque;
 /// A call in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// Bounds of the rate, counted on the wire.
+    /// The bounds of the rate on the wire.
     pub rates: Rates,
     /// The time between two frames, above zero.
     pub frame: Duration,
@@ -154,8 +154,8 @@ impl Speaker {
         }
     }
 
-    /// The rate that would empty the buffer within the time of one frame, bit/s: the term 8
-    /// buffer_len FPS of RFC 8698.
+    /// The rate that would empty the buffer within the time of one frame, bit/s: `8*buffer_len*FPS`
+    /// in RFC 8698.
     fn buffered_bps(&self) -> f64 {
         self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
     }
@@ -189,8 +189,8 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // If the last key frame is later than frame `after`, it may be in flight, so no other is
-        // coded. If it was lost too, a later request has a larger `after`.
+        // If the last key frame is later than frame `after`, it may be in flight, so no second key
+        // frame is coded. If it was lost too, a later request has a larger `after`.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 
@@ -257,7 +257,7 @@ impl Endpoint for Listener {
         if let Some(due) = due {
             self.next_report = Some(due + REPORT_EVERY);
         }
-        // A new request is sent at once, and again with each report (RFC 4585, section 3.5).
+        // A new request is sent at once, and repeated with each report (RFC 4585, section 3.5).
         let key_after = self.picture.key_after();
         let is_news = key_after.is_some() && key_after != self.requested;
         self.requested = key_after;

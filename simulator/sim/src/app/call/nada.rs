@@ -43,7 +43,7 @@ const HORIZON_S: f64 = 0.5;
 pub(super) const REPORT_EVERY: Duration = Duration::from_ms(100);
 /// DFILT, the delay of the filters, seconds.
 const FILTER_S: f64 = 0.120;
-/// LOGWIN: the window of lost, marked and received packets.
+/// LOGWIN: the time over which lost, marked and received packets are counted.
 const LOG_WINDOW: Duration = Duration::from_ms(500);
 /// QEPS: a delay below this counts as no queue, seconds.
 const NO_QUEUE_S: f64 = 0.010;
@@ -66,8 +66,8 @@ const GROWTH_DELAY_S: f64 = 0.050;
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
-/// BETA_V and BETA_S: the coder's rate falls, and the pace rises, by this fraction of
-/// `buffered_bps`. Neither changes by more than MAX_OF_RATE of NADA's rate.
+/// BETA_V and BETA_S: the fractions of `buffered_bps` by which the coder's rate falls and the pace
+/// rises. Neither changes by more than the fraction MAX_OF_RATE of NADA's rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
@@ -224,8 +224,8 @@ impl Sender {
         Sender { rates, rate_bps: rates.least_bps, previous_s: 0.0, reported: None }
     }
 
-    /// r_vin, the coder's rate with this buffer at the sender: `buffered_bps` is 8 buffer_len FPS.
-    /// Equations (11) and (13).
+    /// r_vin, the coder's rate, by equations (11) and (13). `buffered_bps` is the term
+    /// `8*buffer_len*FPS`.
     pub(super) fn coder_bps(&self, buffered_bps: f64) -> f64 {
         let less = (MAX_OF_RATE * self.rate_bps).min(BUFFER_TO_CODER * buffered_bps);
         (self.rate_bps - less).max(self.rates.least_bps)
@@ -277,8 +277,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // The rate grows by the fraction 50 / 300. The round trip is 80 ms, the report interval
-        // 100 ms, and the filters' delay 120 ms.
+        // The rate grows by the fraction 50 / (80 + 100 + 120). The round trip is 80 ms, the report
+        // interval 100 ms, and the filters' delay 120 ms.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");

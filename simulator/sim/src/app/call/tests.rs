@@ -51,11 +51,11 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // The coder's rate is 5 % below NADA's rate if the sender's buffer holds half a frame or more.
-    // The mean of 1200 frames has a relative standard error of 0.06/35.
+    // The coder's rate is 5 % below NADA's rate while the sender's buffer holds half a frame or
+    // more. The mean size of 1200 frames has a relative standard error of 0.06/35.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
-    // A frame's packets are paced over a frame's time, and then take 20 ms.
+    // A frame's packets are paced over a frame's time. Each packet then takes 20 ms to arrive.
     let median = median_frame(&listener);
     assert!((0.020 + 0.020..0.020 + 0.036).contains(&median), "{median}");
     let others = [Kind::LateFrame, Kind::LostFrame, Kind::Freeze].map(|kind| took(&listener, kind).len());
@@ -67,8 +67,8 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
-        // RFC 8698, equation (5). The delay swings by the time of one packet, 10 to 20 ms. The
-        // minimum over 15 packets smooths most of this.
+        // RFC 8698, equation (5), gives the queueing delay. The delay swings by one packet's time,
+        // 10 to 20 ms. The minimum over 15 packets hardly swings.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");

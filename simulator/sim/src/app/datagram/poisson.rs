@@ -76,7 +76,7 @@ mod tests {
         let mean = f64::from(total) / n;
         assert!((mean - 100.0).abs() < 3.3 * 10.0 / n.sqrt(), "{mean}"); // a Poisson count's deviation: the root of its mean
         let variance = counts.iter().map(|&count| (f64::from(count) - 100.0).powi(2)).sum::<f64>() / n;
-        // The fourth central moment of a Poisson count is 100 + 3 × 100^2.
+        // A Poisson count of mean 100 has the fourth central moment 100 + 3 x 100^2.
         let bound = 3.3 * ((100.0 + 30_000.0 - 10_000.0) / n).sqrt();
         assert!((variance - 100.0).abs() < bound, "{variance} +- {bound}");
         // Sizes below 28 bytes count as 28, so the mean is 1000.39.

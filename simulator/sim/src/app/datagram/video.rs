@@ -18,7 +18,7 @@ pub struct Video {
     pub group: u32,
     /// Bytes of an I-frame, without packet headers.
     pub i_bytes: Law,
-    /// Bytes of a frame of another type, without packet headers.
+    /// Bytes of a frame that is not an I-frame, without packet headers.
     pub p_bytes: Law,
     /// Bytes on the wire of a full packet; more than its headers.
     pub packet_bytes: u32,
@@ -165,8 +165,8 @@ mod tests {
         let last = emissions[emissions.len() - 1].at;
         let bytes: u64 = emissions.iter().filter(|e| e.at < last).map(|e| u64::from(e.bytes) - 40).sum();
         let frames = last.secs() * 30.0;
-        // A group of 30 frames has the bytes of 33 P-frames on average. The deviation is 0.3 ×
-        // sqrt(4^2 + 29) = 2.01 P-frames, or 6.1 %.
+        // A group of 30 frames has the bytes of 33 P-frames on average. The deviation of a group is
+        // 0.3 x sqrt(4^2 + 29) = 2.01 P-frames, or 6.1 %.
         let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // plus a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }

@@ -15,7 +15,7 @@ pub struct Voip {
     pub frame: Duration,
     /// Bytes of speech per packet.
     pub payload_bytes: u32,
-    /// The talk model; without it, talk is continuous, as without silence suppression.
+    /// The talk model; `None` for continuous talk, without silence suppression.
     pub talk: Option<Talk>,
 }
 

@@ -112,8 +112,8 @@ mod tests {
             })
             .collect();
         assert!(sizes.iter().all(|&size| size >= 5));
-        // Bursts are Pareto with shape 1.5 and at least 5. A burst above 7.5 is rounded to at least
-        // 8.
+        // The size of a burst is Pareto with shape 1.5 and minimum 5. Sizes above 7.5 are rounded
+        // to 8 or more.
         let (n, tail) = (sizes.len() as f64, (5.0_f64 / 7.5).powf(1.5));
         let share = sizes.iter().filter(|&&size| size >= 8).count() as f64 / n;
         assert!((share - tail).abs() < 3.3 * (tail * (1.0 - tail) / n).sqrt(), "{share}, not {tail}");

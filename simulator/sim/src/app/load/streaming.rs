@@ -26,8 +26,7 @@ pub struct Streaming {
     pub chunk: Duration,
     /// The available bitrates, bit/s of payload; ascending, and at least one.
     pub rates_bps: Vec<f64>,
-    /// Maximum buffered playing time; at least the playing time of the chunks that `start`
-    /// requires.
+    /// Maximum buffered playing time; at least [`needed_to_start`](Self::needed_to_start).
     pub buffer: Duration,
     /// Buffered playing time needed before the video plays, at first and after a stall.
     pub start: Duration,
@@ -42,8 +41,8 @@ pub struct Streaming {
 pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::Play, Kind::Switch];
 
 impl Default for Streaming {
-    /// The buffer of Huang and others 2014, section 4: 240 s, with a reservoir of 90 s. The highest
-    /// bitrate begins at nine tenths of the buffer.
+    /// The buffer of Huang and others 2014, section 4: 240 s, with a reservoir of 90 s. From nine
+    /// tenths of the buffer on, the bitrate is the highest.
     fn default() -> Self {
         Streaming {
             chunk: Duration::from_secs(4),
@@ -76,8 +75,8 @@ impl Streaming {
         Some(problem.to_owned())
     }
 
-    /// Buffered playing time when the video first plays: that of the full chunks that `start`
-    /// requires.
+    /// Buffered playing time when the video first plays: `start` rounded up to full chunks, at
+    /// least one.
     pub fn needed_to_start(&self) -> Duration {
         let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
@@ -276,8 +275,8 @@ mod tests {
     use super::super::tests::Ideal;
     use super::*;
 
-    /// The steps of `plan` in `s` seconds, over an ideal connection. It delivers one segment of
-    /// 1000 bytes per millisecond, or 8 Mbit/s.
+    /// The steps of `plan` in `s` seconds, over an ideal connection of 8 Mbit/s: one segment of
+    /// 1000 bytes per millisecond.
     fn steps(plan: Streaming, s: u64) -> Vec<(Time, Step)> {
         Ideal::run(&Load::Streaming(Box::new(plan)), Time::ZERO + Duration::from_secs(s))
     }
@@ -305,14 +304,14 @@ mod tests {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // Level 0 is kept until the map allows 2 Mbit/s. It then rises to the highest bitrate below
-        // the allowed one.
+        // Level 0 is kept until the map allows 2 Mbit/s. The next level has the highest bitrate
+        // below the allowed bitrate.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
         // Level 1 falls only where the map allows just 1 Mbit/s, and rises only where it allows
         // 3 Mbit/s.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // Level 2 is kept until the map allows less than 2 Mbit/s. It then falls to the lowest
-        // bitrate above the allowed one.
+        // Level 2 is kept until the map allows less than 2 Mbit/s. The next level has the lowest
+        // bitrate above the allowed bitrate.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 

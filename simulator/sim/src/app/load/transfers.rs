@@ -6,7 +6,7 @@ use crate::app::law::{Law, Sampler};
 use fairwire_core::{Duration, Rng, Time};
 use std::collections::VecDeque;
 
-/// Files of random size, each over a new connection with its own flow hash.
+/// Files of random size, each over a new connection with a separate flow hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfers {
     /// Bytes per file, sent in full segments.
@@ -25,8 +25,8 @@ pub enum Arrivals {
     Poisson {
         /// Mean time between arrivals; above zero.
         mean_gap: Duration,
-        /// Maximum simultaneous transfers, 1 or more. Others wait for a connection; the completion
-        /// time of each counts from its arrival.
+        /// Maximum simultaneous transfers, 1 or more. Other transfers wait for a connection, and
+        /// their completion times include the wait.
         connections: u16,
     },
 }

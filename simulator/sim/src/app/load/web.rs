@@ -16,18 +16,17 @@ use fairwire_core::{Rng, Time};
 /// Requests take neither time nor bytes, and all objects come from one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
-    /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
-    /// 10 710 and deviation 25 032 bytes before the cut.
+    /// Bytes of a page's first object. Default: a lognormal law of mean 10 710 and deviation 25 032
+    /// bytes, redrawn outside 100 bytes to 2 MB.
     pub first_bytes: Law,
     /// Seconds from the first object's arrival to the requests for its embedded objects. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// Number of objects embedded in the first object. Default: Pareto of shape 1.1 and minimum 2,
-    /// minus 2. Before the subtraction, values above 55 become 55. The mean is 5.64, the maximum
-    /// 53.
+    /// Number of objects embedded in the first object. Default: min(X, 55) - 2, where X is Pareto
+    /// of shape 1.1 and minimum 2. The mean is 5.64, the maximum 53.
     pub objects: Law,
-    /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
-    /// and deviation 126 168 bytes before the cut.
+    /// Bytes of each embedded object. Default: a lognormal law of mean 7758 and deviation 126 168
+    /// bytes, redrawn outside 50 bytes to 2 MB.
     pub object_bytes: Law,
     /// Seconds from a page's end to the next page. Default: exponential, mean 30 s.
     pub reading: Law,

@@ -70,7 +70,7 @@ pub struct Bbr {
     prior_window: f64,
     /// Segments per second.
     pace: f64,
-    /// The fraction of the model's rate at which BBR paces: 1 minus the margin.
+    /// 1 minus the pacing margin; a factor of the pace.
     pacing_share: f64,
     /// BBR.send_quantum, segments.
     quantum: f64,
@@ -116,7 +116,7 @@ const QUANTA: f64 = 3.0;
 /// section 4.2.2.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-/// Limits the room for clumps to what the model's rate delivers in this time, seconds.
+/// The maximum room for clumps, as delivery time at the model's rate, seconds.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
     /// The state at the start of a flow, in `Startup`.

@@ -51,7 +51,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// The path carries 1000 segments per second, and its round trip takes 100 ms.
+/// BBR after start-up, with 1000 segments per second and a round trip of 100 ms.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -216,8 +216,8 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_by_delivery_without_cumulative_progress() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each acknowledgement covers segments sent after the previous one arrived, so each ends a
-        // round. Three rounds without growth end `Startup`.
+        // Each acknowledgement covers segments sent after the previous acknowledgement arrived, so
+        // it ends a round. Three rounds without growth end `Startup`.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);

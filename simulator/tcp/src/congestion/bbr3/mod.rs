@@ -65,9 +65,9 @@ pub enum Bbr3State {
     Down,
     /// Sending at the delivery rate, with room left for others.
     Cruise,
-    /// Filling the pipe for a round, before it is probed.
+    /// Filling the pipe for a round, before the probe.
     Refill,
-    /// Sending a quarter more, to test whether the path carries it.
+    /// Sending a quarter faster, to test whether the path carries more.
     Up,
     /// Keeping half of the bandwidth-delay product in flight, to measure the path without its
     /// queue.
@@ -115,7 +115,7 @@ pub struct Bbr3 {
     losses: Losses,
     /// BBR.loss_in_round.
     has_lost_in_round: bool,
-    /// The number of acknowledgements in the current loss round that showed a loss.
+    /// The number of acknowledgements that showed a loss in the current loss round.
     loss_events: u32,
     /// BBR.cycle_stamp.
     cycle_began: Time,

@@ -10,7 +10,7 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
 /// At 1000 segments per second (0.8 Mbit/s), the quantum is its minimum of two segments.
 const SEGMENT: Size = Size(100);
 
-/// The path carries 1000 segments per second, and its round trip takes 100 ms.
+/// Rounds on a path of 1000 segments per second, with a round trip of 100 ms.
 struct Rounds {
     bbr: Bbr3,
     at_ms: u64,

@@ -1,6 +1,5 @@
-//! One flow over one link with a tail-drop buffer, between two access links, in memory.
-//! Acknowledgements return over similar links without other traffic. This is the path of
-//! `proof/bench/one-flow.tcl`.
+//! One flow over one link with a tail-drop buffer, between two access links. Acknowledgements
+//! return over similar links without other traffic. This is the path of `proof/bench/one-flow.tcl`.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use fairwire_core::{Duration, Ecn, Time};
@@ -9,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// The fate of the n-th packet that reaches the queued link: the additional delay of each copy;
-/// empty if it is lost.
+/// The additional delay of each copy of the n-th packet that reaches the queued link; empty if the
+/// packet is lost.
 pub(crate) type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
 
 pub(crate) struct Path<'a> {

@@ -1,5 +1,5 @@
-//! A path with one bottleneck of constant rate, without losses. It gives a controller the same
-//! information as a sender.
+//! A path with one bottleneck of constant rate, without losses. It informs a controller as a sender
+//! does.
 
 use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
@@ -109,7 +109,7 @@ impl Pipe {
             self.rounds += 1;
         }
         // By draft-cheng-iccrg-delivery-rate-estimation, the rate is measured over the longer of
-        // two times: sending and delivery.
+        // the sending time and the delivery time.
         let over_s = (sent.at_s - sent.first_sent_s).max(self.now_s - sent.delivered_at_s);
         let per_second = (self.delivered - sent.delivered) as f64 / over_s;
         Acked {
