@@ -168,7 +168,8 @@ impl Server<'_> {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
 
-    /// Bisects to find the refused requests. Requests not tried by `until` are refused.
+    /// Bisects to find the refused requests. Requests that were not tried before the time `until`
+    /// are refused.
     fn put_halves(&mut self, requests: &[Received], until: Time) {
         match self.put(requests) {
             Ok(outcomes) => self.answer(requests, &outcomes),

@@ -69,7 +69,7 @@ impl StoreError {
     }
 }
 
-/// The runs of a part or a store: the seeds of each cell.
+/// Maps each cell of a part or a store to the seeds of its runs.
 pub type Runs = HashMap<Arc<str>, HashSet<u64>>;
 
 /// The properties that parts must share to be merged: their columns, and their metadata.

@@ -127,9 +127,9 @@ impl Plan {
         Ok(cells.map(summary).collect())
     }
 
-    /// The summary as a table: a row per cell, with a column for each axis, `discipline` and
-    /// `runs`. Each measure has two columns: its mean and, with the suffix `_half_width_95`, half
-    /// of its interval.
+    /// The summary as a table with a row per cell. The first columns are the axes, `discipline` and
+    /// `runs`. Two columns per measure follow: the mean, and half the width of its confidence
+    /// interval (suffix `_half_width_95`).
     ///
     /// # Errors
     /// If the store cannot be read.

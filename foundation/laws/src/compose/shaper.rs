@@ -1,7 +1,8 @@
-//! The shaper: a discipline behind a rate, with bursts after a pause. RFC 3290, section 7.1.2.
+//! The shaper limits the rate of a discipline, and allows a burst after a pause. RFC 3290, section
+//! 7.1.2.
 //!
-//! A packet may leave as soon as all earlier packets are paid for, and is paid for afterwards
-//! (deficit mode).
+//! A packet may leave as soon as all earlier packets are paid for. Its own cost is paid after it has
+//! left (deficit mode).
 
 use crate::spec::Quantity;
 use core::any::Any;

@@ -173,8 +173,8 @@ impl Sfed {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Adds a full bucket (section 4.1 (4)). Other buckets return tokens above the new height to
-    /// the pool.
+    /// Adds a full bucket (section 4.1 (4)). This lowers the height of all buckets. The others
+    /// return their excess tokens to the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
             self.delete(self.next_turn());

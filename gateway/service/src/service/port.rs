@@ -43,8 +43,7 @@ pub(super) struct LivePort<P> {
 }
 
 const RETRY: Duration = Duration::from_ms(100);
-/// A batch below this size has emptied the queue. The size is less than the batch size of every
-/// back end.
+/// After a batch of fewer frames, the queue is empty. Every back end has a larger batch size.
 const SHORT_BATCH: u32 = 16;
 const LOOK: Duration = Duration::from_ms(100);
 

@@ -48,7 +48,7 @@ impl Pick {
 pub struct Pulse {
     /// When.
     pub at: Time,
-    /// The directions, by the number of the [`Way`].
+    /// The counters of each direction. The index is the number of the [`Way`].
     pub ways: [WayPulse; 2],
     /// Each pick with its counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,

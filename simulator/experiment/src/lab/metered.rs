@@ -43,8 +43,8 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // If this process woke late, the packet is sent faster than assumed. Over a contest,
-            // the differences add up to less than a packet.
+            // If this process woke late, the packet takes less time than is counted here. Over a
+            // contest, these errors add up to less than one packet.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet

@@ -121,8 +121,8 @@ impl Sender {
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
-    /// True if duplicates may cause a retransmission. Either they show a new loss, or the last
-    /// reduction answered a mark, so nothing was repaired.
+    /// True if duplicates may cause a retransmission. This is so if they show a new loss, or if the
+    /// last reduction responded to a mark, which repairs nothing.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }

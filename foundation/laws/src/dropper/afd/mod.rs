@@ -235,7 +235,7 @@ pub struct Shared {
         source = "Pan et al., CCR 33(1), as public implementations quote it."
     )]
     pub alpha: Option<f64>,
-    /// The gain for the queue's distance from the target at the current step; from `alpha` to 1001.
+    /// The gain for the queue's current distance from the target. It is between `alpha` and 1001.
     #[parameter(
         unset = "`alpha` + 0.1",
         unit = "1",

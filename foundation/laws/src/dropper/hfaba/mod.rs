@@ -401,8 +401,8 @@ impl Dropper for Hfaba {
         let class = self.class_of(packet);
         let found = self.leaves.find(packet.flow);
         let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
-            // A new bucket is full, so its first packet passes unjudged. A packet that does not fit
-            // opens no bucket, and is refused by `victim`.
+            // A new bucket starts full of tokens, so its first packet passes unjudged. `victim`
+            // refuses a packet that does not fit into the buffer; such a packet opens no bucket.
             if buffer.fits(packet.len) {
                 if let Some(elsewhere) = found {
                     self.delete(elsewhere);

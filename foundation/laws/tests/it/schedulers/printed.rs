@@ -19,7 +19,7 @@ struct Flow {
     waiting: u32,
 }
 
-/// All five schedulers at equal weights, in integer bytes.
+/// The five schedulers with equal weights, as their papers print them. All amounts are in bytes.
 struct Printed {
     name: &'static str,
     quantum: u64,
