@@ -54,10 +54,10 @@ fn operation(kind: u8, detail: u8) -> Operation {
     }
 }
 
-/// Parses `bytes` as the text of disciplines. Text that passes the checks must build and work.
+/// Parses `bytes` as the text of disciplines.
 ///
 /// # Panics
-/// If such text does not build or work.
+/// If text that passes the checks does not build or work.
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };

@@ -134,8 +134,8 @@ pub unsafe extern "C" fn fw_build_own(
     unsafe { built(build, queue, core::ptr::null_mut(), 0) }
 }
 
-/// Frees a queue. The queue may be null, or broken by a fault. A call from a callback of the queue
-/// does nothing.
+/// Frees a queue, which may be null or broken by a fault. A call from a callback of the queue does
+/// nothing.
 ///
 /// Waiting packets are lost: call fw_drain first if their cookies own something.
 #[unsafe(no_mangle)]
@@ -311,7 +311,7 @@ pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backl
 
 /// Writes up to `room` gauges of the law; `gauges` may be null if `room` is 0.
 ///
-/// Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
+/// Returns the law's number of gauges, which may exceed `room`. Errors: FW_ERROR_NULL,
 /// FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge, room: u32) -> i32 {
@@ -334,8 +334,8 @@ pub unsafe extern "C" fn fw_drain(queue: *mut fw_queue, packets: *mut fw_packet,
     unsafe { call(queue, drain) }
 }
 
-/// Sets the weight of a class, from 10^-6 to 10^6. Writes the previous weight to `*before` unless
-/// `before` is null. The parameters must have given the class a weight.
+/// Sets the weight, 10^-6 to 10^6, of a class that has a weight in the parameters. Writes the
+/// previous weight to `*before` unless `before` is null.
 ///
 /// Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]

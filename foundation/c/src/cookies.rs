@@ -1,5 +1,5 @@
-//! A table of the caller's cookies. The 32-bit `frame` of a packet is an index into this table,
-//! because a cookie has 64 bits.
+//! A table of the caller's 64-bit cookies. The 32-bit `frame` of a packet is an index into this
+//! table.
 
 pub(crate) struct Cookies {
     /// The entry of a frame in use is the frame's cookie. The entry of a free frame is the distance

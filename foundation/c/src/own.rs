@@ -97,10 +97,11 @@ unsafe impl Send for Own {}
 const CHECKED: &str = "checked when it was made";
 
 impl Own {
-    /// The discipline of this table; `None` if a function is missing or the version differs.
+    /// The discipline of `table`. `None` if a function other than `free` is missing or the version
+    /// differs.
     ///
     /// # Safety
-    /// The functions keep the contract in the documentation of the table.
+    /// The functions keep the table's documented contract.
     pub unsafe fn new(table: fw_discipline) -> Option<Self> {
         let fw_discipline { enqueue, dequeue, ready_at, backlog, drain, .. } = table;
         let is_whole = enqueue.is_some() && dequeue.is_some() && ready_at.is_some() && backlog.is_some();

@@ -74,8 +74,8 @@ pub struct fw_events {
     pub room: u32,
     /// The number of events that the latest call wrote, from the beginning of the array.
     pub count: u32,
-    /// The number of drops that had no room in the array. The next call with a list writes them
-    /// first. Marks without room are lost.
+    /// The number of drops without room in the array. The next call with a list writes them first.
+    /// Marks without room are lost.
     pub kept: u32,
 }
 

@@ -4,8 +4,8 @@ use crate::spec::{DisciplineSpec, Disciplines, Inside};
 use fairwire_core::Discipline;
 use fairwire_laws::{BadParameter, Site};
 
-/// Implements [`DisciplineSpec`] for each listed discipline. A line has the discipline's module,
-/// its aliases, and the method that returns its inner disciplines, if any.
+/// Implements [`DisciplineSpec`] for each listed discipline. A line has a module, its aliases, and
+/// the method that returns its inner disciplines, if any.
 macro_rules! catalogue {
     ($($($module:ident)::+ $(($($alias:literal),+))? $($inside:ident)?;)+) => {
         $(

@@ -320,8 +320,8 @@ const MAX_FIELDS: usize = 20;
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // This table has a single key, a name: `{ drr = { quantum = "300 B" } }`. All allowed names
-    // have the same fields.
+    // This table's only key is a name: `{ drr = { quantum = "300 B" } }`. All allowed names have
+    // the same fields.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {

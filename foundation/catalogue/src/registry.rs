@@ -195,7 +195,7 @@ pub fn all() -> &'static [Entry] {
 }
 
 /// Returns `others` and the names of all disciplines. Serde requires a `'static` list, so each list
-/// is built once and leaked. `others` is a constant, so its address and length identify the list.
+/// is built once and leaked. The constant `others` identifies the list by its address and length.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<[&'static [&'static str]; 2]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -57,8 +57,8 @@ impl RateLaw {
         }
     }
 
-    /// The mean rate at which a link can send from `from` to `to`, in bit/s. Both times count from
-    /// the start. `rate` is the link's own rate.
+    /// The mean rate, in bit/s, at which a link can send between two times since the start. `rate`
+    /// is the link's own rate.
     pub fn mean_bps(&self, rate: Rate, from: Duration, to: Duration) -> f64 {
         match self {
             RateLaw::Fixed => rate.bps() as f64,
@@ -193,8 +193,8 @@ impl core::error::Error for TraceError {}
 const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 const MAX_SCALED: u64 = 1 << 22;
-/// The minimum number of opportunities in a scaled trace, for a mean exact to 0.005 %. Scaling
-/// repeats a shorter trace to reach this number.
+/// Scaling repeats a trace until the result has at least this many opportunities, so its mean is
+/// exact to 0.005 %.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -237,8 +237,8 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
-    /// A trace with this `mean` and the same times: opportunities are omitted or repeated evenly.
-    /// `None` if this needs more than 4 million opportunities.
+    /// Omits or repeats opportunities evenly. `None` if this needs more than 4 million
+    /// opportunities.
     fn scaled(&self, mean: Rate) -> Option<Trace> {
         let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
         let repeats = (MIN_SCALED as f64 / of_period) as u64 + 1;

@@ -1,4 +1,4 @@
-//! A tree of classes for all uses: hierarchical FABA, the class tree of disciplines, the gateway's
+//! A tree of classes for hierarchical FABA, the class tree of disciplines, the gateway's
 //! configuration, and the fair shares with which results are compared.
 
 use crate::rate::Rate;

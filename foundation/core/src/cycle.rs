@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// A repeated sequence of values, each with its duration. Times are integers from the start of a
-/// period, so the last period is as exact as the first.
+/// period, so no error accumulates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle<V> {
     /// Each value with its end, counted from the start of a period.

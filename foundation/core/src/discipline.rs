@@ -31,7 +31,7 @@ pub trait Discipline: Control + Any + Send {
         self.offer(packet, Room::Open, now, signals);
     }
 
-    /// Returns the packet to send next. Invoked when the transmitter becomes free, even if the
+    /// Returns the packet to send. Invoked when the transmitter becomes free, even if the
     /// discipline is empty: some disciplines must know that the link is idle.
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet>;
 
@@ -208,9 +208,9 @@ pub trait Control {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
 
-    /// Releases memory if possible; the discipline allocates it again as packets arrive. Invoked
-    /// when the discipline is empty and may remain so for long. Only a caller with thousands of
-    /// disciplines uses this.
+    /// Releases memory if possible; the discipline allocates it again as packets arrive. Callers
+    /// with thousands of disciplines invoke this on an empty discipline that may remain empty for
+    /// long.
     fn release(&mut self) {
         self.inside(None, &mut |inner| inner.release());
     }
@@ -222,7 +222,7 @@ pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
     /// True if queued packets keep their frame and flow; otherwise no queue is kept. Queues of
-    /// classes with changed numbers are not kept either.
+    /// renumbered classes are not kept either.
     pub names: bool,
 }
 

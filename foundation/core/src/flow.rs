@@ -126,9 +126,8 @@ impl FlowIndex {
         }
     }
 
-    /// Fills the free slot of the group `gap`, which was full until now. A flow moves back from a
-    /// later group if its home is `gap` or an earlier group. The slot that it leaves is filled
-    /// likewise.
+    /// Fills the only free slot of the group `gap`. A flow moves back from a later group if its
+    /// home is `gap` or an earlier group. Its former slot is filled likewise.
     #[cold]
     fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;

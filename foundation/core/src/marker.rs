@@ -40,8 +40,8 @@ pub trait Marker: Any + Send {
     fn inspect(&self, _probe: &mut dyn Probe) {}
 }
 
-/// A request for another target rate, from an aggregate's egress edge to its ingress edge. It
-/// travels in two bits of a packet, or in a report.
+/// A request for another target rate, from an aggregate's egress edge to its ingress edge, in two
+/// bits of a packet or in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RateRequest {
     /// No change of the target rate.

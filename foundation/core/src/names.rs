@@ -16,8 +16,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Names {
     firsts: Box<[u32]>,
     nexts: Box<[u32]>,
-    /// A name is hashed by a multiplication and a shift. If names are numbers, the factor is 1 and
-    /// the shift is 0, so the chain's number is the name.
+    /// If names are numbers, the factor is 1 and the shift is 0, so a name is the number of its
+    /// chain.
     factor: u64,
     shift: u32,
 }
@@ -30,8 +30,8 @@ impl Names {
             None => {
                 // At most half of the chains are in use, so that few names collide.
                 let size = (places.max(1) * 2).next_power_of_two();
-                // The factor is 2^64 over the golden ratio. The highest bits of the product are the
-                // chain (multiplicative hashing: Knuth, The Art of Computer Programming, 6.4).
+                // Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). The factor
+                // is 2^64 over the golden ratio.
                 (size, 0x9e37_79b9_7f4a_7c15, 64 - size.trailing_zeros())
             }
         };

@@ -43,10 +43,10 @@ impl fmt::Display for PatternError {
 impl core::error::Error for PatternError {}
 
 impl Pattern {
-    /// The pattern of these rates, each with its duration.
+    /// The pattern of these parts.
     ///
     /// # Errors
-    /// If there are no parts, a part has zero duration, all parts together last more than a year,
+    /// If there are no parts, a part has zero duration, the parts together last more than a year,
     /// or nothing is ever sent.
     pub fn new(parts: impl IntoIterator<Item = (Duration, Option<Rate>)>) -> Result<Self, PatternError> {
         let parts: Vec<_> = parts.into_iter().collect();

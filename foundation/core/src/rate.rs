@@ -83,8 +83,8 @@ pub struct Transmitter {
     free_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
-    /// For each of the two latest packet sizes: the bytes, the integer nanoseconds to send them,
-    /// and the remainder. Sizes repeat, and divisions are slow.
+    /// For the two latest packet sizes: the bytes, the nanoseconds to send them, and the remainder.
+    /// Sizes repeat, and divisions are slow.
     last: [(u32, u64, u64); 2],
     changing: Option<Box<Changing>>,
 }
@@ -117,8 +117,8 @@ impl Transmitter {
         self
     }
 
-    /// Makes the rate follow `law`, whose times count from `start`. The rate stays until the first
-    /// change. The current packet ends as scheduled.
+    /// Makes the rate follow `law`, whose times count from `start`. The current packet ends as
+    /// scheduled.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.

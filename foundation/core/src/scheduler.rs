@@ -59,9 +59,9 @@ pub trait Scheduler: Any + Send {
     /// made it needless.
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Returns the packet to send; `None` only if the buffer is empty. Invoked when the transmitter
-    /// is free. The caller takes the packet out, then calls [`charge`](Scheduler::charge) if it is
-    /// sent, or [`skip`](Scheduler::skip) if it is dropped.
+    /// Returns the packet to send; `None` only if the buffer is empty. The caller takes the packet
+    /// out, then calls [`charge`](Scheduler::charge) if it is sent, or [`skip`](Scheduler::skip) if
+    /// it is dropped.
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
     /// Charges the cost of the chosen packet to the queue `flow`. Invoked after the packet has left

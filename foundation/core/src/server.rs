@@ -192,8 +192,7 @@ impl Server {
         self.transmitter.set_rate(rate, catch_up);
     }
 
-    /// Makes the rate follow `law`, as [`Transmitter::follow`]. The times in `law` count from
-    /// `start`.
+    /// Makes the rate follow `law`, as [`Transmitter::follow`].
     ///
     /// # Panics
     /// When the steps of `law` are not in order of time.

@@ -54,8 +54,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All causes, in numeric order. Arrays of counters have an element per entry, so a missing
-    /// cause panics at run time. Append new causes, and document them in docs/results-schema.md and
+    /// All causes, in numeric order. Arrays of counters have this length, so a missing cause panics
+    /// at run time. Append new causes, and document them in docs/results-schema.md and
     /// docs/gateway/telemetry.md.
     pub const ALL: [Cause; 7] = [
         Cause::Overflow,

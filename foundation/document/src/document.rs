@@ -136,9 +136,8 @@ fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations)
     })
 }
 
-/// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML.
-/// These paths lead only through tables. If `changes` and `without` are empty, returns `text` with
-/// its comments.
+/// Applies `changes` to `text`, and removes the keys at the dotted paths `without`. These paths
+/// lead only through tables. Comments survive only if `changes` and `without` are empty.
 pub fn changed(
     name: &str,
     text: &str,

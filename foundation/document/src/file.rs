@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Reads the file at `path`, of at most `max_bytes` bytes. If the file is missing, the error names
-/// the type `wanted`, such as `a scenario file in TOML`.
+/// Reads a file of at most `max_bytes`. If the file is missing, the error names the type `wanted`,
+/// such as `a scenario file in TOML`.
 pub fn read_text(path: &Path, max_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
     text_of(path, bounded(path, max_bytes, wanted)?)
 }

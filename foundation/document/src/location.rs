@@ -14,8 +14,8 @@ const BEFORE: usize = 60;
 pub struct Location {
     /// The file's name, or the argument such as `--set`.
     pub source: String,
-    /// The printable text of that source. Lines of more than 240 bytes are shortened around the
-    /// location, with `…`; control characters become `\u{fffd}`. Line numbers are unchanged.
+    /// The source's printable text. Lines of more than 240 bytes are shortened around the location,
+    /// with an ellipsis; control characters become `\u{fffd}`.
     pub text: String,
     /// The erroneous bytes, in `text`.
     pub span: Range<usize>,
@@ -28,8 +28,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The location of `span` in a `text` of many lines. Keeps only the line of the span and its
-    /// two neighbours. All other lines become empty, which preserves line numbers.
+    /// The location of `span` in a long `text`. Keeps only the line where the span starts and its
+    /// two neighbours. Earlier lines become empty, which preserves line numbers.
     pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Location {
         let start = floor_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);

@@ -8,9 +8,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 const MAX_MISTAKES: usize = 10;
 
-/// The mistakes found when `root` is read as a `T`, starting with `first`. Removes each rejected
-/// value, and reads the rest again. A table that lacks a key only because of a removal is not a
-/// mistake.
+/// The mistakes in `root`, read as a `T`, starting with `first`. Removes each rejected value, and
+/// reads the rest again. A key that is missing only because of a removal is not a mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
@@ -33,7 +32,7 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
 }
 
 /// Removes the entry whose key or value has `span`, and adds the span of the entry's table to
-/// `robbed`. `own` is the span of `table`. Returns false if there is no such entry.
+/// `robbed`. `own` is the span of `table`. Returns false if no entry has `span`.
 fn taken_out(
     table: &mut DeTable<'_>,
     span: &Range<usize>,

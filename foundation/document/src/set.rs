@@ -91,8 +91,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Parses `text` as TOML. Other text becomes a string, so strings need no quotes in a shell. But
-/// text that starts like a quoted string, an array or a table must be TOML.
+/// Text that is not TOML becomes a string, so strings need no quotes in a shell. But text that
+/// starts like a quoted string, an array or a table must be TOML.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();

@@ -80,8 +80,8 @@ mod tests {
             let normal = Normal::new(Duration::from_ms(300), Duration::from_ms(15), rho).expect("below 1");
             let taken = taken(normal, true);
             let (mean, deviation, lag_1) = moments(&taken, 1);
-            // The standard errors are at most about 0.2 ms for the mean, 0.1 ms for the deviation
-            // and 0.004 for a correlation. Each bound is at least 2.4 standard errors.
+            // Each bound is at least 2.4 standard errors, which are at most about 0.2 ms for the
+            // mean, 0.1 ms for the deviation and 0.004 for a correlation.
             assert!((mean - 300.0).abs() < 0.5, "{rho}: {mean}");
             assert!((deviation - 15.0).abs() < 0.3, "{rho}: {deviation}");
             assert!((lag_1 - rho).abs() < 0.03, "{rho}: {lag_1}");
@@ -93,8 +93,8 @@ mod tests {
     fn no_delay_is_negative_and_the_order_is_kept() {
         let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
         let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
-        // A delay is 0 if its draw is more than 2 standard deviations below the mean: 2.275 % of
-        // draws. The range is 2275 +- 4 standard deviations of at most 61.
+        // Draws more than 2 standard deviations below the mean, 2.275 %, give a delay of 0. The
+        // range is 2275 +- 4 standard deviations of at most 61.
         assert!((2_030..2_520).contains(&at_once), "{at_once}");
         assert_eq!(taken(normal, false).len(), 100_000);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Every law, once.
 
-/// Calls the macro `$with` with the list of all disciplines, followed by `$others`. Each entry is a
-/// module and, in brackets, the discipline's aliases. Users see the disciplines in this order.
+/// Calls the macro `$with` with all disciplines, followed by `$others`. An entry is a module and,
+/// in brackets, the discipline's aliases. Users see the disciplines in this order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

@@ -23,9 +23,8 @@ pub enum ClassSupport {
 /// A discipline's parameters, for callers that estimate memory or adapt the discipline to a link.
 /// The [roles](crate::role) of fields declare the other properties.
 pub trait Part: Any + Roles {
-    /// The estimated bytes of the discipline's tables for a buffer of `packets`, excluding the
-    /// buffer itself and a scheduler given as a parameter. 0 if the tables are small compared with
-    /// the buffer.
+    /// The estimated bytes of tables for a buffer of `packets`, excluding the buffer itself and a
+    /// scheduler given as a parameter. 0 if the tables are small compared with the buffer.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
@@ -56,8 +55,8 @@ pub trait Part: Any + Roles {
         })
     }
 
-    /// Shares first between hosts (the upper half of a flow hash), then between the flows of each
-    /// host. Returns false if the given parameters prevent this.
+    /// Shares between hosts (the upper half of a flow hash), then between the flows of each host.
+    /// Returns false if the given parameters prevent this.
     fn set_hosts(&mut self) -> bool {
         false
     }
@@ -67,9 +66,9 @@ pub trait Part: Any + Roles {
         false
     }
 
-    /// True if an arrival's position in the sequence of arrivals decides whether the packet is
-    /// dropped, as in RED above its maximum threshold. Losses may then depend on the round-trip
-    /// time modulo a packet's transmission time.
+    /// True if an arrival's place in the sequence of arrivals decides whether it is dropped, as in
+    /// RED above its maximum threshold. Losses may then depend on the round-trip time modulo a
+    /// packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }
@@ -111,8 +110,8 @@ impl dyn Part {
         }
     }
 
-    /// Shares between the classes of a tree. A class's number is its index in `classes`, and
-    /// parents come first. No effect without a [tree](ClassSupport::Tree).
+    /// Shares between the classes of a tree. In `classes`, parents come first, and a class's index
+    /// is its number. No effect without a [tree](ClassSupport::Tree).
     pub fn set_tree(&mut self, classes: &[ClassTerms]) {
         let class = |(id, terms): (u32, &ClassTerms)| TreeClass {
             id: Some(id),

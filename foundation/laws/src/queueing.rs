@@ -62,8 +62,8 @@ queueing! {
     Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
-    /// In Linux, `fq_codel` and `cake` mark by default; `codel`, `pie` and `fq_pie` have the option
-    /// `ecn`, and drop without it.
+    /// In Linux, `fq_codel` and `cake` mark by default; `codel`, `pie` and `fq_pie` mark only with
+    /// the option `ecn`.
 }
 
 /// A checked [`Queueing`] or [`Marking`]: the discipline without the dropper.

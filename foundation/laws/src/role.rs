@@ -1,5 +1,5 @@
-//! Roles of parameters. A gateway or an outer discipline finds a parameter by its role, whichever
-//! discipline has it. A field declares its role, such as `#[parameter(is = role::BUFFER)]`.
+//! Roles, by which a gateway or an outer discipline finds the parameters of any discipline. A field
+//! declares its role, such as `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;

@@ -81,8 +81,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         builder
     }
 
-    /// Sets the discipline by its name in the catalogue, or with parameters in TOML: `"drr+lqd"`,
-    /// `"{ red = { gentle = true, min_threshold = '20 packets' } }"`. Default: `"tail-drop"`.
+    /// Sets the discipline by its catalogue name, or with parameters in TOML: `"drr+lqd"`, `"{ red
+    /// = { gentle = true, min_threshold = '20 packets' } }"`. Default: `"tail-drop"`.
     #[cfg(feature = "catalogue")]
     #[must_use]
     pub fn queue(mut self, name: impl Into<String>) -> Self {
@@ -113,8 +113,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sets the size of the buffer: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or
-    /// `"1.5 bdp"`. For `bdp`, the round trip is twice the link's delay or, in a
+    /// Sets the buffer's size: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5
+    /// bdp"`. For `bdp`, the round trip is twice the link's delay or, in a
     /// [`Duplex`](crate::Duplex), the sum of both delays. Default: 100 packets. A buffer among the
     /// discipline's parameters takes precedence.
     #[must_use]
@@ -123,9 +123,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Adds a FIFO device of `packets`, at most 65 536, behind the discipline, such as a network
-    /// interface without byte queue limits. The discipline is polled when the device has room.
-    /// Default: no device.
+    /// Adds a FIFO device of 1 to 65 536 `packets` behind the discipline, such as a network
+    /// interface without byte queue limits. Default: no device.
     #[must_use]
     pub fn device(mut self, packets: u32) -> Self {
         if (1..=MAX_PACKETS).contains(&packets) {
@@ -136,7 +135,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sets the maximum size of a packet in bytes, 1 to [`MAX_MTU`]. A longer packet is [not
+    /// Sets the maximum packet size, 1 to [`MAX_MTU`] bytes. A longer packet is [not
     /// sent](crate::NotSent). Disciplines that count packets take this maximum as the typical size.
     /// Default: 1500.
     #[must_use]
@@ -149,8 +148,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Changes the rate at each of these ascending times since the start of the link: `[("5 s", "10
-    /// Mbit/s"), ("8 s", "2 Mbit/s")]`. A packet being transmitted continues at the new rate.
+    /// Changes the rate at ascending times since the link's start: `[("5 s", "10 Mbit/s"), ("8 s",
+    /// "2 Mbit/s")]`. A packet in transmission continues at the new rate.
     #[must_use]
     pub fn steps<A: Quantity<Span>, R: Quantity<Rate>>(
         mut self,
@@ -176,9 +175,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Repeats these rates, each with its duration, from the start of the link: `[("12 Mbit/s", "1
-    /// s"), ("24 Mbit/s", "1 s")]`. A packet being transmitted at a change continues at the new
-    /// rate. Disciplines and buffers use the rate given to [`Link::new`].
+    /// Repeats these rates from the link's start: `[("12 Mbit/s", "1 s"), ("24 Mbit/s", "1 s")]`. A
+    /// packet in transmission continues at the new rate. Disciplines and buffers use the rate given
+    /// to [`Link::new`].
     #[must_use]
     pub fn pattern<R: Quantity<Rate>, A: Quantity<Span>>(
         mut self,
@@ -197,8 +196,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sends packets at the rates of a trace, which repeats. Disciplines and buffers use the rate
-    /// given to [`Link::new`]. The formats are
+    /// Follows a trace, which repeats. Disciplines and buffers use the rate given to [`Link::new`].
+    /// The formats are
     ///
     /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;
@@ -249,9 +248,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Loses all packets whose last bit is sent in an outage. Each outage has a start, counted from
-    /// the start of the link, and a duration: `[("5 s", "2 s"), ("20 s", "500 ms")]`. Times must
-    /// ascend, without overlap. The queue continues to send.
+    /// Loses all packets whose last bit is sent in an outage. An outage has a start, counted from
+    /// the link's start, and a duration: `[("5 s", "2 s"), ("20 s", "500 ms")]`. Times must ascend,
+    /// without overlap. The queue continues to send.
     #[must_use]
     pub fn outages<A: Quantity<Span>, F: Quantity<Span>>(
         mut self,
@@ -334,8 +333,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sets the name of the link, which its random streams use. Links in one test need different
-    /// names or seeds to lose different packets. Default: `link`; in a [`Duplex`](crate::Duplex),
+    /// Sets the link's name, which its random streams use. Links in one test need different names
+    /// or seeds to lose different packets. Default: `link`; in a [`Duplex`](crate::Duplex),
     /// `forward` and `back`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {

@@ -170,8 +170,7 @@ impl<T, I: Moment> Link<T, I> {
         self.change_rate("set_rate", Some(rate), now)
     }
 
-    /// Stops transmission from `now` on, until a [rate](Link::set_rate) is set. The queue still
-    /// accepts packets.
+    /// Stops transmission until a [rate](Link::set_rate) is set. The queue still accepts packets.
     ///
     /// # Errors
     /// If the link follows a trace or a pattern.
@@ -196,8 +195,8 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
-    /// preserved: only packets delayed by [`reorder`](LinkBuilder::reorder) can be overtaken.
+    /// Sets the propagation delay of packets that leave the queue from `now` on. Only packets
+    /// delayed by [`reorder`](LinkBuilder::reorder) can be overtaken.
     ///
     /// # Errors
     /// If `delay` is not a time, or the link has delays from a [file](LinkBuilder::delays).

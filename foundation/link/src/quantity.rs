@@ -3,8 +3,8 @@
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rate};
 
-/// A rate or a time, as text (`"50 Mbit/s"`, `"20 ms"`, parsed by `fairwire_core::units`) or as a
-/// value: a [`Rate`], a [`std::time::Duration`] or a [`fairwire_core::Duration`].
+/// A rate or a time: text for `fairwire_core::units` such as `"50 Mbit/s"` or `"20 ms"`, a
+/// [`Rate`], a [`std::time::Duration`] or a [`fairwire_core::Duration`].
 pub trait Quantity<Q> {
     /// The quantity.
     ///

@@ -14,8 +14,8 @@ pub struct LinkReport {
     pub flows: Vec<FlowReport>,
     /// The fraction of the link's capacity in bits that was used, 0 to 1; 0 if no time has passed.
     pub utilization: f64,
-    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
-    /// flow has everything, and 1 if nothing was delivered.
+    /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal or nothing was
+    /// delivered, and `1 / flows` if one flow has everything.
     pub jain: f64,
     /// The number of calls, since the start of the link, with an earlier time than a previous call.
     pub backward_calls: u64,

@@ -43,8 +43,8 @@ pub fn sleep_until(time: Time) {
     while now() < time && clock_nanosleep_absolute(ClockId::Monotonic, &timespec(time.ns())).is_err() {}
 }
 
-/// Makes this thread's wake-ups precise. By default, the kernel may delay them by up to 50 us to
-/// save power, which would affect a link of 100 Mbit/s.
+/// Makes this thread's wake-ups precise. By default, the kernel may delay them by up to 50 us,
+/// which would affect a link of 100 Mbit/s.
 pub fn wake_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1)); // if refused, wake-ups are slightly late
 }

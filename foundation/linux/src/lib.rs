@@ -1,5 +1,5 @@
 //! Interfaces to Linux: the [clock], the network [interfaces](link) and their
-//! [queues](traffic_control), the [packet filter](nftables), and [ports](port) that carry frames.
+//! [queues](traffic_control), the [packet filter](nftables), and [ports](port) for frames.
 //!
 //! No other crate makes system calls on the network stack.
 

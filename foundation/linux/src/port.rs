@@ -89,11 +89,11 @@ pub trait Port {
 /// The time that falling asleep and waking up takes.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Sleeps until a frame arrives at one of `ports`, or `time` has passed. Returns at once if `time`
-/// is too short to sleep.
+/// Sleeps until a frame arrives at a port, or `time` has passed. Returns at once if `time` is too
+/// short to sleep.
 ///
 /// # Errors
-/// If the system refuses to wait, or a port no longer exists.
+/// If the wait fails, or a port no longer exists.
 pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), PortError> {
     if time <= MIN_SLEEP {
         return Ok(());
@@ -139,7 +139,7 @@ pub struct Late {
 }
 
 /// If a call of [`Port::receive`] passes on at least this number of frames or super-packets, more
-/// may be ready. A packet socket's ring passes on up to 64 frames per call.
+/// may be ready.
 pub const TAKEN_AT_ONCE: usize = 32;
 
 /// The maximum number of frames for [`Port::transmit_all`]. [`Refused`] has one bit for each.

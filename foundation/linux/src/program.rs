@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// The path of the program `name`. Searches the folder of this process's program, the parent folder
-/// (test programs are one folder below the others), and `PATH`.
+/// (test programs are one folder deeper), and `PATH`.
 pub fn find(name: &str) -> Option<PathBuf> {
     let own = std::env::current_exe().ok();
     let near = own.iter().flat_map(|file| file.ancestors().skip(1).take(2).map(PathBuf::from));

@@ -23,8 +23,8 @@ const WORDS: usize = 9;
 pub fn dropped(socket: impl AsFd) -> u32 {
     let mut words = [0_u32; WORDS];
     let mut length = size_of_val(&words) as libc::socklen_t;
-    // SAFETY: `length` is the size of `words`. The kernel writes at most `length` bytes into
-    // `words`, and the written length into `length`. Both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes into `words`, which has this size, and
+    // updates `length`. Both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

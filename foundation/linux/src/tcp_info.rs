@@ -27,15 +27,15 @@ const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// Reads the state of `socket`, a TCP connection.
+/// Reads the state of the TCP connection `socket`.
 ///
 /// # Errors
 /// If `socket` is not a TCP socket, or the kernel is older than 4.9.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; BYTES];
     let mut length = BYTES as libc::socklen_t;
-    // SAFETY: `length` is the size of `bytes`. The kernel writes at most `length` bytes into
-    // `bytes`, and the written length into `length`. Both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes into `bytes`, which has this size, and
+    // updates `length`. Both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -16,7 +16,7 @@ pub enum Redirected {
 }
 
 /// Redirects all frames arriving at the interface `from` to the interface `to`. Both are indexes in
-/// this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
+/// this thread's network namespace. Replaces the `clsact` qdisc of `from` and all its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
     // Deletes an old qdisc, which may redirect to a removed interface. Fails without an old qdisc.
@@ -96,8 +96,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// The distribution of `delay` plus an entry of `jitter`. The kernel's table has room for 16384
-    /// entries. If `jitter` is longer, every n-th of its sorted entries is used.
+    /// The distribution of `delay` plus an entry of `jitter`. If `jitter` has more entries than the
+    /// kernel's table (16384), every n-th sorted entry is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -171,8 +171,8 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     tcmsg(&mut request, [from, 0, CLSACT_INGRESS, 1 << 16 | all]);
     request.text(libc::TCA_KIND, "u32");
     request.nested(libc::TCA_OPTIONS, |request| {
-        // struct tc_u32_sel (16 bytes: flags, a shift, the number of keys, …), and one key of 16
-        // bytes whose mask of zero matches everything.
+        // struct tc_u32_sel (16 bytes: flags, shift, number of keys, ...), and one key of 16 bytes,
+        // whose zero mask matches everything.
         let mut selector = [0; 32];
         (selector[0], selector[2]) = (TERMINAL, 1);
         request.attribute(U32_SELECTOR, &selector);

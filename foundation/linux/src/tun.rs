@@ -62,8 +62,8 @@ impl Tun {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Creates the TAP device `name`, and brings it up with an MTU of `mtu` bytes. It has no
-    /// address, and ignores frames that the kernel originates.
+    /// Creates the TAP device `name`, with an MTU of `mtu` bytes and no address, and brings it up.
+    /// The device ignores frames that the kernel originates.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
     }
@@ -139,8 +139,7 @@ impl Tun {
     }
 
     /// If `is_headless`, prepends an Ethernet header to every packet received on this TAP device.
-    /// This is for IP packets that the packet filter forwards to the device from an interface
-    /// without Ethernet headers.
+    /// This is for IP packets from interfaces without Ethernet headers.
     #[must_use]
     pub fn headless(self, is_headless: bool) -> Self {
         Tun { is_headless, ..self }
@@ -172,9 +171,8 @@ impl Tun {
         Ok(headed(&mut self.packet[..ETHERNET_BYTES + count]))
     }
 
-    /// True if the frame in the buffer must be ignored. A TAP device ignores frames that the kernel
-    /// originated, such as multicast group reports. A TUN device for IPv4 ignores all other
-    /// packets.
+    /// Must the frame be ignored? A TAP device ignores frames that the kernel originated, such as
+    /// multicast group reports. A TUN device for IPv4 ignores other protocols.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {

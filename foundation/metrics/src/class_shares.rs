@@ -1,7 +1,7 @@
 //! Fair shares of the classes of a tree: weighted max-min fairness at each level, by water-filling.
 //!
-//! Guarantees come first, and the rest is shared by weight up to the ceilings, as in the discipline
-//! `classful`.
+//! As in the discipline `classful`, guarantees come first, and the rest is shared by weight up to
+//! the ceilings.
 
 use crate::max_min::{Claim, max_min};
 use fairwire_core::{ClassTerms, Rate};

@@ -25,8 +25,8 @@ pub struct FlowRates {
 }
 
 impl FlowRates {
-    /// The rates over intervals of the length `interval`. `packets` may be in any order. The last
-    /// interval counts in full, even if the trace ends there.
+    /// The rates over intervals of length `interval`. `packets` may be in any order. The last
+    /// interval counts in full, even if the trace ends earlier.
     ///
     /// # Panics
     /// When the interval is zero.

@@ -29,8 +29,8 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     estimate(&differences)
 }
 
-/// Wilson's 95 % interval of a probability, if `successes` of `draws` independent trials succeeded;
-/// `None` without trials. The interval is within 0 to 1, and correct near these bounds.
+/// Wilson's 95 % interval of a probability, from `successes` in `draws` independent trials; `None`
+/// without trials. The interval is within 0 to 1, and correct near these bounds.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
 /// Am. Stat. Assoc. 22, 1927.

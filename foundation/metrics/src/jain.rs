@@ -2,8 +2,8 @@
 //!
 //! Source: Jain, Chiu and Hawe, *A Quantitative Measure of Fairness*, DEC-TR-301, 1984.
 
-/// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one flow has everything) to 1 (all are
-/// equal). The index is 1 without rates, or if all are zero.
+/// Jain's index of `rates`: (sum r)^2 / (n sum r^2), from 1/n (one flow has everything) to 1 (all
+/// are equal or zero, or there are none).
 pub fn jain(rates: &[f64]) -> f64 {
     jain_of(rates.iter().copied())
 }

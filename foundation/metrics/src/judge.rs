@@ -149,8 +149,8 @@ impl Allowed {
 pub enum Rule {
     /// Only the mean decides.
     Mean,
-    /// The entire interval must be in the allowed range. If the mean is in the range but the
-    /// interval is not, or is missing, the verdict is unclear.
+    /// The entire interval must be in the allowed range. If only the mean is known to be in the
+    /// range, the verdict is unclear.
     Whole,
     /// The mean decides. If only the interval reaches the allowed range, the verdict is unclear.
     Reach,

@@ -1,8 +1,6 @@
-//! The max-min oracle: the fair share of each flow of a link, by water-filling.
+//! The max-min oracle: the weighted fair share of each flow of a link, by water-filling.
 //!
-//! An allocation is max-min fair if a flow can gain only at the cost of a flow whose share per
-//! weight is no larger. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section
-//! 6.5.2.
+//! Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
 
 /// The claim of one flow or class on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]

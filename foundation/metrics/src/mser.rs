@@ -34,8 +34,8 @@ pub fn mser5(series: &[f64]) -> Option<Truncation> {
     Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
 }
 
-/// The first cut with the smallest squared standard error. The last five batches always remain,
-/// because a few values may agree by chance (White, Cobb and Spratt).
+/// The first cut with the smallest standard error. The last five batches always remain, because a
+/// few values may agree by chance (White, Cobb and Spratt).
 fn best_cut(means: &[f64]) -> usize {
     // The overall mean is subtracted first: otherwise `squares` and `sum * sum / left` could be
     // almost equal, and their difference inexact.

@@ -1,7 +1,6 @@
-//! The records of a run, simulated or live.
+//! The records of a simulated or live run.
 //!
-//! The JSON form of [`Report`] is public and versioned: within one [`SCHEMA_VERSION`], fields are
-//! only added.
+//! The JSON form of [`Report`] is public. Within one [`SCHEMA_VERSION`], fields are only added.
 
 use crate::flow_name::FlowName;
 use crate::judge::Verdict;
@@ -165,8 +164,8 @@ pub struct FlowRecord {
     /// outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay, in seconds, of each of the flow's two access links (source and
-    /// receiver); drawn if the scenario has a range. Absent outside the simulator.
+    /// The propagation delay of each of the flow's two access links, in seconds; drawn if the
+    /// scenario has a range. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
     /// The round-trip time of a data packet and its acknowledgement in an empty network, seconds:

@@ -228,8 +228,8 @@ impl Statistic {
     }
 }
 
-/// The parsed name of a measure of timed events: the number completed (`transfers.web`), or a
-/// statistic of all sizes (`page_p95_s.web`) or one size class (`transfer_p95_s.web.to_10kB`).
+/// The parsed name of a measure of timed events: a count (`transfers.web`), or a statistic of all
+/// sizes (`page_p95_s.web`) or one size class (`transfer_p95_s.web.to_10kB`).
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
     /// The timed event.

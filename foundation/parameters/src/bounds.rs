@@ -93,11 +93,10 @@ pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange
     })
 }
 
-/// A default or a bound, parsed from the text of a declaration.
+/// A default or a bound, parsed from a declaration.
 ///
 /// # Panics
-///
-/// If the text cannot be parsed, which is an error in the declaration.
+/// If the text cannot be parsed.
 pub fn literal<T: FromStr<Err: Debug>>(text: &str) -> T {
     text.parse().unwrap_or_else(|error| panic!("the declaration has a wrong value {text:?}: {error:?}"))
 }

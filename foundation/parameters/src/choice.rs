@@ -88,8 +88,8 @@ pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerat
     })
 }
 
-/// The JSON schema of a table whose only key is a name, with the table of parameters as value.
-/// `all` has each name's description and schema.
+/// The JSON schema of a table with a name as its only key and parameters as value. `all` has each
+/// name's description and schema.
 pub fn tables_schema(
     all: impl Iterator<Item = (&'static str, &'static str, SchemaOf)>,
     generator: &mut SchemaGenerator,

@@ -1,6 +1,6 @@
 //! Files that are complete or absent.
 //!
-//! Each file is written next to its final path under a hidden name, and renamed when complete. An
+//! Each file is written under a hidden name next to its final path, and renamed when complete. An
 //! incomplete file is removed when dropped, or when Ctrl-C ends the process.
 
 use crate::failure::Failure;

@@ -15,9 +15,9 @@ use std::thread;
 static STOP: AtomicBool = AtomicBool::new(false);
 static WRITES: AtomicBool = AtomicBool::new(false);
 
-/// The flag raised by Ctrl-C (or SIGTERM, or a closed terminal).
+/// The flag raised by Ctrl-C, SIGTERM or a closed terminal.
 ///
-/// If no handler can be installed, Ctrl-C keeps its default effect and the flag stays clear.
+/// If no handler can be installed, Ctrl-C keeps its default effect.
 pub fn flag() -> &'static AtomicBool {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

@@ -5,7 +5,7 @@ use crate::print::print;
 use clap_complete::Shell;
 use std::path::Path;
 
-/// Writes the manual page of each command of `program` into the folder `out`, which is created.
+/// Writes the manual page of each command of `program` into the folder `out`.
 ///
 /// # Errors
 /// If the folder cannot be created or written.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 const MAX_NAME: usize = 64;
 
-/// The file's name in the form that scenarios and gateways use: letters, digits, `-` and `_`.
-/// Returns `otherwise` if the name does not start with a letter.
+/// A scenario or gateway name from the file's name: letters, digits, `-` and `_`. Returns
+/// `otherwise` if the name does not start with a letter.
 pub fn name_of(path: &Path, otherwise: &str) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };

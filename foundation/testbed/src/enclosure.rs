@@ -214,7 +214,7 @@ impl Running {
         }
     }
 
-    /// The exit code, once the command has ended. If a signal ended it, the code is 128 plus the
+    /// Waits until the command ends, and returns its exit code: after a signal, 128 plus the
     /// signal's number, as in a shell.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
@@ -285,8 +285,8 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
 /// The argument with which [`first`] keeps this machine's name server.
 const NO_NAMES: &str = "-";
 
-/// Acts as the first process of a process namespace: mounts what the command expects, and runs it.
-/// All processes of the namespace end with this one.
+/// Acts as the first process of a process namespace: mounts what the command expects, and runs the
+/// command. All processes of the namespace end with this process.
 pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let names = arguments.next().and_then(|names| names.parse().ok());

@@ -74,8 +74,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Like [`at`](Host::at), but `start` and the processes that it starts find this host's
-    /// interfaces in `/sys`. Needs root.
+    /// Like [`at`](Host::at), but `start` and its child processes find this host's interfaces in
+    /// `/sys`. Needs root.
     ///
     /// # Panics
     /// If `start` panics, or the host cannot be entered.

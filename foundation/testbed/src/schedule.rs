@@ -3,8 +3,8 @@
 use fairwire_core::Duration;
 use std::path::Path;
 
-/// The total time that a thread was ready, but had no processor. `task` is the thread's folder,
-/// such as `/proc/thread-self`. Zero if the kernel does not report this time.
+/// The total time that a thread was ready, but had no processor; zero if the kernel does not report
+/// this time. `task` is the thread's folder, such as `/proc/thread-self`.
 pub fn waited(task: &Path) -> Duration {
     number(task, 1)
 }

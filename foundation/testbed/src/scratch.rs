@@ -1,7 +1,6 @@
 //! A scratch folder that disappears with its process.
 //!
-//! A killed process removes nothing. A second process therefore creates the folder, waits until a
-//! pipe closes, and removes the folder.
+//! A killed process removes nothing, so a second process removes the folder when a pipe closes.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -24,8 +23,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder with the prefix `prefix`, among the temporary files. The program must pass
-    /// control to [`agent::main`](crate::agent::main) if its first argument is
+    /// Creates a temporary folder with the prefix `prefix`. The program must call
+    /// [`agent::main`](crate::agent::main) if its first argument is
     /// [`AGENT_COMMAND`](crate::message::AGENT_COMMAND).
     ///
     /// # Errors

@@ -133,8 +133,8 @@ pub fn seen(master: &OwnedFd, part: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Repeats `call` after an interruption by a signal. A process that was stopped and continues gets
-/// `EINTR` from a socket with a timeout (signal(7)).
+/// Repeats `call` if a signal interrupts it. A process that continues after a stop gets `EINTR`
+/// from a socket with a timeout (signal(7)).
 pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

@@ -8,8 +8,8 @@ use std::net::IpAddr;
 
 /// The names under which a server answers, besides addresses and `localhost`.
 ///
-/// Another site's name may point to this machine (DNS rebinding). A browser on that site then sends
-/// the site's name, which is refused. An address cannot be another site's name.
+/// Other names are refused, because another site may point its name to this machine (DNS
+/// rebinding). An address cannot be another site's name.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Further names of this machine.
@@ -55,7 +55,7 @@ impl Names {
     /// Checks that the request names this machine, and comes from one of its pages or from no page.
     ///
     /// # Errors
-    /// The reason why the request is refused.
+    /// The reason for the refusal.
     pub fn check(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<(), HostError> {
         let mut given = headers.get_all(HOST).iter();
         let header: Option<Authority> = match (given.next(), given.next()) {

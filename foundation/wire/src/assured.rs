@@ -1,7 +1,8 @@
-//! The codepoints of assured forwarding, which carry colours across a DiffServ domain.
+//! The codepoints of assured forwarding (RFC 2597, section 6), which carry colours across a
+//! DiffServ domain.
 //!
-//! Source: RFC 2597, section 6. The high three of the six bits are a class (1 to 4). The next two
-//! are a drop precedence (1 to 3). The last bit is 0.
+//! The high three bits are a class (1 to 4). The next two are a drop precedence (1 to 3). The last
+//! bit is 0.
 
 /// The number of classes.
 pub const CLASSES: u8 = 4;

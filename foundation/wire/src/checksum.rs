@@ -3,10 +3,8 @@
 use crate::bytes::{u16_at, write_at};
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// An unfinished ones'-complement sum.
-///
-/// Words are added in the machine's byte order, and the sum is swapped once at the end, as RFC
-/// 1071, section 2B, permits.
+/// An unfinished ones'-complement sum, in the machine's byte order. The sum is swapped once at the
+/// end (RFC 1071, section 2B).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum(u64);
 
@@ -83,8 +81,8 @@ pub struct PseudoHeader<Address> {
 }
 
 impl PseudoHeader<Ipv4Addr> {
-    /// The sum of the pseudo header of RFC 9293, section 3.1. Its length field has 16 bits, so
-    /// `length` must be under 64 KiB.
+    /// The sum of the pseudo header (RFC 9293, section 3.1). `length` must be under 64 KiB, since
+    /// its field has 16 bits.
     pub fn sum(&self) -> Sum {
         let both = [self.source.octets(), self.destination.octets()];
         pseudo(both.as_flattened(), self.length, self.protocol)

@@ -5,9 +5,8 @@ use crate::checksum::{Change, update};
 use crate::headers::{Headers, Version};
 use fairwire_core::Ecn;
 
-/// Writes `ecn` into the IP header of `frame`, if any.
-///
-/// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
+/// Writes `ecn` into the IP header of `frame`, if any, and updates the IPv4 checksum. Transport
+/// checksums do not cover the field.
 pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
     match headers.network.map(|n| (n.version, n.offset)) {
         Some((Version::V4, offset)) => set_ipv4(frame, offset, ecn),
@@ -17,7 +16,7 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
 }
 
 /// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame`, if
-/// any. The ECN field is unchanged.
+/// any. Keeps the ECN field.
 pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
     let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {

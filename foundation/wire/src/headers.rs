@@ -1,7 +1,6 @@
-//! Parses a frame's headers: one pass, no allocation, no panic.
+//! Parses a frame's headers in one pass, without allocation or panic.
 //!
-//! [`parse`] starts at the Ethernet header, [`parse_ip`] at a bare IP packet. A truncated or
-//! inconsistent header ends the pass; the fields parsed before it are kept.
+//! A truncated or inconsistent header ends the pass; the fields parsed before it are kept.
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use core::ops::RangeInclusive;
@@ -69,7 +68,7 @@ pub enum Between {
     #[default]
     Nothing,
     /// A PPPoE session header and the PPP protocol, 8 bytes in total (RFC 2516). The length field
-    /// counts the bytes that follow the field.
+    /// counts the bytes after the field.
     Pppoe,
     /// LLC and SNAP headers of 8 bytes (RFC 1042). Before them, a length field replaces the
     /// EtherType.
@@ -94,8 +93,8 @@ pub struct Network {
     pub version: Version,
     /// The start of the IP header, in bytes from the start of the frame.
     pub offset: usize,
-    /// The end of the packet according to its length field, but at most the frame's end. A length
-    /// of zero, as in super-packets over 64 KiB, means the frame's end.
+    /// The packet's end by its length field, but at most the frame's end. A length of zero, as in
+    /// super-packets over 64 KiB, means the frame's end.
     pub end: usize,
     /// Does the packet claim more bytes than the frame contains?
     pub is_truncated: bool,
@@ -394,8 +393,8 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// The maximum number of extension headers parsed, to bound the work per packet. If a packet has
-/// more, `protocol` is the number of the next extension, and the transport is unknown.
+/// The maximum number of parsed extension headers, to bound the work per packet. If a packet has
+/// more, `protocol` is the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
 /// Moves `network` past its extension headers (RFC 8200, section 4). Stops before a truncated

@@ -1,4 +1,4 @@
-//! QUIC fields that are visible to the path: the header form and the spin bit.
+//! QUIC fields visible to the path: the header form and the spin bit.
 //!
 //! Sources: RFC 8999, section 5 (all versions); RFC 9000, sections 17.2 to 17.4 (version 1); RFC
 //! 9369, section 3.1 (version 2).

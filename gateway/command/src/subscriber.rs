@@ -167,8 +167,8 @@ impl Held {
         }
     }
 
-    /// Replaces the file, and then removes its journal. If this process is killed between these
-    /// steps, the journal has changes that the file already has.
+    /// Replaces the file, and then removes its journal. If the process is killed in between, the
+    /// file already has the journal's changes.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // A writer that opens the new file waits for this lock until the journal is gone.
@@ -296,9 +296,8 @@ pub(crate) struct NextFile {
 }
 
 impl NextFile {
-    /// A temporary file with `text` in the folder of `path`, with the owner and rights of `like`.
-    /// First removes the temporary files of killed writers, so the caller must hold the lock of all
-    /// writers.
+    /// A temporary file with `text`, next to `path`, with the owner and rights of `like`. Removes
+    /// the temporary files of killed writers, so the caller must hold the writers' lock.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If `path` is a symbolic link, its target is replaced.
         let place = path.canonicalize()?;

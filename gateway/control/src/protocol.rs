@@ -1,7 +1,7 @@
 //! The control socket's protocol: a request and then its answer, one JSON object per line.
 //!
 //! A request may name its sender and protocol version. A gateway of another version refuses the
-//! request, and names both versions.
+//! request.
 
 use super::handed::Handed;
 use crate::snapshot::{CountsSnapshot, Snapshot};
@@ -50,8 +50,7 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
         /// True to keep weights and rates set by earlier requests, if the file is unchanged.
-        /// Programs that change subscribers, leases or sessions set this; an operator's reload does
-        /// not.
+        /// Programs that change subscribers set this; an operator's reload does not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
         /// The named files, open, and optionally a [`Record`](crate::record::Record).
@@ -59,8 +58,7 @@ pub enum Request {
         handed: Handed,
     },
     /// Change, add or remove subscribers. Two tables in the format of the subscriber file come with
-    /// the request: these subscribers' lines before and after the change. A subscriber only in the
-    /// first is removed; one only in the second is new.
+    /// the request: these subscribers' lines before and after the change.
     Subscribers {
         /// The two tables, as open files, and a [`Record`](crate::record::Record).
         #[serde(skip)]
@@ -73,8 +71,8 @@ pub enum Request {
         /// The weight, from 1e-6 to 1e6.
         weight: f64,
     },
-    /// Set the link rate of a direction, or several rates in turn, until a reload reverts them. The
-    /// discipline keeps the file's rate as its parameter, and waiting packets stay in place.
+    /// Set the link rate of a direction, or several rates in turn, until a reload. The discipline
+    /// keeps the file's rate as its parameter, and waiting packets stay.
     SetRate {
         /// The direction.
         way: Way,
@@ -267,8 +265,7 @@ impl Request {
     /// Reads a line. [`Request::with`] adds the attached files.
     ///
     /// # Errors
-    /// The message for the sender, if the line is no request or is of another version of the
-    /// protocol.
+    /// The message for the sender, if the line is no request or has another protocol version.
     pub fn of_line(line: &[u8]) -> Result<Self, String> {
         let no_request = |error: serde_json::Error| {
             format!("this is no request: {error}; allowed: one JSON object a line")

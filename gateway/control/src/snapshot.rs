@@ -307,8 +307,8 @@ pub struct FlowCounts {
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or its name if a flow is defined
-    /// as something else, such as a host.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or its name if flows are defined
+    /// otherwise, such as by host.
     pub flow: String,
     /// Bit/s offered.
     pub offered_bps: f64,

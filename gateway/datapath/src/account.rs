@@ -103,7 +103,7 @@ pub const SILENT: Duration = Duration::from_secs(3);
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
 /// A host becomes known after this number of packets, once none of its earlier packets is in the
-/// gateway. A scan or a flood from random addresses sends fewer packets from each address.
+/// gateway. A scan or flood from random addresses sends fewer packets per address.
 const FIRST: u64 = 8;
 /// A host becomes known after this number of packets, even if earlier packets are in the gateway.
 /// TCP's initial window is only 10 packets (RFC 6928). After that window, a flow's queue is usually
@@ -218,9 +218,9 @@ impl Accounts {
         }
     }
 
-    /// The number of `account`'s host, from 1, for a discipline that shares between hosts. Hosts
-    /// without an account or not yet known have number 0, so all forged senders share like one
-    /// host. The host's latest packet must already be counted.
+    /// The number of `account`'s host, from 1. Hosts without an account or not yet known have
+    /// number 0, so all forged senders share like one host. The host's latest packet must already
+    /// be counted.
     ///
     /// After [`FIRST`] packets, a host becomes known once a packet finds no other packet of the
     /// host in the gateway. Otherwise the packet would overtake packets that wait under number 0.

@@ -1,8 +1,7 @@
 //! The latest drops, marks and losses, with the first bytes of their frames, for `fairwire-gateway
 //! capture`.
 //!
-//! The datapath never waits for a [`Ring`]: while another thread copies the ring, events count as
-//! missed.
+//! The datapath never waits for a [`Ring`]: events during a copy count as missed.
 
 use crate::class_book::ClassBook;
 use crate::ledger::Loss;
@@ -187,8 +186,8 @@ pub struct Setting<'a> {
     pub since: Time,
 }
 
-/// Writes copies of both rings, indexed by the [`Way`], to `file`. Returns the number of packets.
-/// `file` must be a regular file: other files may accept only some of the bytes at once.
+/// Writes both rings, indexed by the [`Way`], to `file`, and returns the number of packets. `file`
+/// must be regular, because other files may accept only some of the bytes at once.
 pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));

@@ -1,7 +1,7 @@
 //! The classes of a gateway: a tree whose leaves are subscribers and classes without children.
 //!
-//! A class's number is its position in this book, the same in both directions. A
-//! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
+//! A class's number, the same in both directions, is its position in this book. A
+//! [`Packet::class`](fairwire_core::Packet::class) is a leaf's number.
 
 use crate::probing::next_to_move;
 use crate::shared::SharedList;
@@ -256,8 +256,8 @@ impl ClassBook {
         self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
     }
 
-    /// Replaces leaf `number` by `class` of the same name. Returns false if there is no such leaf,
-    /// or if the new parent is a leaf.
+    /// Replaces leaf `number` by `class` of the same name. Returns false if no such leaf exists, or
+    /// the new parent is a leaf.
     pub fn set(&mut self, number: u32, class: Class) -> bool {
         let is_there = self.class(number).is_some_and(|known| known.name == class.name);
         if !is_there || !self.is_leaf(number) || !self.may_be_above(class.parent, number) {
@@ -267,8 +267,8 @@ impl ClassBook {
         true
     }
 
-    /// Gives `class` the number that was vacant for longest, and returns that number. `None` if no
-    /// number is vacant, the name is taken, or the parent is a leaf.
+    /// Gives `class` the longest-vacant number, and returns this number. `None` if no number is
+    /// vacant, the name is taken, or the parent is a leaf.
     pub fn take(&mut self, class: Class) -> Option<u32> {
         let number = *self.vacant.front()?;
         if self.number(&class.name).is_some() || !self.may_be_above(class.parent, number) {

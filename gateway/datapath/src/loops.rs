@@ -79,8 +79,8 @@ const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
 /// The number of leading octets that identify a frame. They include the beginning of the payload.
 const HEAD: usize = 64;
-/// Arrivals within [`SPELL`] that prove that a frame to one host circles. BFD (RFC 5880), as
-/// configured in practice, repeats a frame after 10 ms or more.
+/// Arrivals within [`SPELL`] that prove that a frame to one host circles. In practice, BFD (RFC
+/// 5880) repeats a frame after 10 ms or more.
 const AGAIN: u32 = 16;
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
 const CUT: Duration = Duration::from_secs(10);

@@ -84,8 +84,7 @@ const MAX_FRAME_BYTES: u32 = 65_536 + 14 + 2 * 4;
 /// tunnel headers or "baby jumbo" extensions.
 const MIN_ROOM_BYTES: u32 = 2048;
 
-/// The longest short frame. An acknowledgement with all options over IPv6 and two VLAN tags has 122
-/// bytes. A frame of a telephone call has 214.
+/// The longest short frame. A frame of a telephone call has 214 bytes.
 const SHORT_BYTES: u32 = 256;
 
 /// The reason why a frame did not fit.

@@ -73,8 +73,8 @@ impl Watch {
         lock(&self.minutes[way as usize])
     }
 
-    /// Replays the last minute through the discipline `name`. This takes a second or two: call it
-    /// from a thread of low priority.
+    /// Replays the last minute through the discipline `name`. This takes a second or two: use a
+    /// thread of low priority.
     ///
     /// # Errors
     /// If no replay is possible.

@@ -93,11 +93,11 @@ impl Live {
         Arc::new(Live { board, latest, viewers: Mutex::default(), is_reading: AtomicBool::new(false) })
     }
 
-    /// Adds a viewer, and starts the reading task if none runs. Must be called inside the server's
+    /// Adds a viewer, and starts the reading task if none runs. Must be called in the server's
     /// runtime.
     ///
     /// # Errors
-    /// If there are too many viewers, or too many items in `wanted`.
+    /// If there are too many viewers or `wanted` items.
     pub fn look(
         self: &Arc<Self>,
         wanted: Vec<Wanted>,

@@ -15,8 +15,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The thread's `nice` value. It lets the forwarding thread have the processor first.
 const NICE: i32 = 10;
 
-/// Starts a thread that writes measurements and events to the history of `watch`. At `stop`, the
-/// thread closes the file and ends.
+/// Starts a thread that writes measurements and events to the history of `watch`, until `stop`.
 ///
 /// # Errors
 /// If no thread can be started.

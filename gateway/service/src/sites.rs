@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-/// Binds the addresses of a configuration while the process still has its rights, and creates
-/// folders for the user that the process becomes. Listeners in the given list that are already
-/// bound to these addresses are used, and removed from the list.
+/// Binds a configuration's addresses while the process still has its rights, and creates folders
+/// for the user that the process becomes. Listeners in the given list that are already bound to
+/// these addresses are used, and removed from the list.
 pub type BindSites =
     fn(&Config, Option<&User>, &mut Vec<TcpListener>) -> Result<Box<dyn BoundSites>, ServiceError>;
 
@@ -23,7 +23,7 @@ pub trait BoundSites: Send {
     fn copies(&self) -> Vec<TcpListener>;
 
     /// Serves from new threads, with the current rights of this thread, until `stop`. The service
-    /// waits for the returned thread, which closes a file when it ends.
+    /// waits for the returned thread, which closes the history.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -66,7 +66,7 @@ pub enum ServeError {
 }
 
 /// The file of a gateway's history: the configured file, or else a file in systemd's state folder.
-/// `None` without a page, or if there is neither a configured file nor a state folder.
+/// `None` without a page, or if neither is given.
 pub fn history_of(config: &Config) -> Option<PathBuf> {
     let page = config.spec().telemetry.page.as_ref()?;
     let state = || {

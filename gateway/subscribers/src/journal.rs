@@ -127,9 +127,9 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` after the journal's changes, and notes. If a subscriber's line
-    /// was edited later, the subscriber's changes are left out. A note then gives the position of
-    /// the last of these changes in the journal `name`.
+    /// The text of `source` after the journal's changes, and notes. Changes of a subscriber whose
+    /// line was edited later are left out. For each such subscriber, a note gives the position of
+    /// its last change in the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.

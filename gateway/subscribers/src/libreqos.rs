@@ -41,8 +41,8 @@ pub struct Circuit {
 pub struct Noted<T> {
     /// The contents.
     pub read: Vec<T>,
-    /// A note on each row or address that is left out, and on each row whose rates or parent differ
-    /// from those of the circuit's first row.
+    /// Notes on rows and addresses that are left out, and on rows whose rates or parent differ from
+    /// the circuit's first row.
     pub notes: Vec<String>,
 }
 

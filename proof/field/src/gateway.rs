@@ -48,9 +48,9 @@ impl Gateway {
         Gateway::start_in(&world.gateway, &folder, &|socket| document.text(socket))
     }
 
-    /// Starts a gateway at `host`, and waits until it forwards. Its configuration file is
-    /// `gateway.toml`, created in `folder`. `text_of` returns the file's text, given the path of
-    /// the gateway's socket. Leaves this thread in the host's namespace.
+    /// Starts a gateway at `host`, and waits until it forwards. Creates its `gateway.toml` in
+    /// `folder`, with the text that `text_of` returns for the socket's path. Leaves this thread in
+    /// the host's namespace.
     pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
         host.enter()?;
         let began = clock::now();

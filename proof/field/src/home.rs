@@ -1,5 +1,5 @@
-//! Tests a home from its residents' view. It measures the rates of a heavy host and its competitor,
-//! and the pings of the heavy host and a quiet host. `proof/suite/field/home.toml` defines the home.
+//! Tests a home from its residents' view: the rates of a heavy host and its competitor, and the
+//! pings of the heavy host and a quiet host. `proof/suite/field/home.toml` defines the home.
 
 use crate::config::Document;
 use crate::contest::{Case, Delay, Group, UNCLAIMED, judge, read};

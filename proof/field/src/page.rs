@@ -334,8 +334,8 @@ fn open_slowly(stop: &AtomicBool) -> usize {
     opened
 }
 
-/// The source address of the crowd. The server reclaims room from the address with the most
-/// connections, so the other reader uses another address.
+/// The crowd's source address. The server reclaims room from the address with the most connections,
+/// so the other reader uses another address.
 const CROWD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2)), 0);
 
 fn connected_from(address: SocketAddr) -> Fallible<TcpStream> {

@@ -50,8 +50,8 @@ pub fn rows(judged: &Judged) -> String {
     text + &misses(&judged.findings, judged.starved.as_deref())
 }
 
-/// One line for each of the `findings` that does not hold, including known misses. If the gateway
-/// was starved, the first line says how.
+/// One line for each finding that does not hold, including known misses. If the gateway was
+/// starved, the first line says how.
 pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(starved) = starved {

@@ -29,7 +29,7 @@ const AT_WORK: u32 = 200;
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
 /// The configuration of a gateway with [`SUBSCRIBERS`] under `discipline`. Every third subscriber
-/// from number `first` has weight 2, and the others have weight 1.
+/// from number `first` has weight 2 instead of 1.
 pub fn document(discipline: &'static str, first: u32) -> Document {
     let mut csv = String::from("name,addresses,class,weight\n");
     for number in 0..SUBSCRIBERS {

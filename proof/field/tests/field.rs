@@ -1,6 +1,5 @@
-//! The quick tests on real networks. This file has its own `main`, because the program starts
-//! itself again as a helper. If network namespaces are refused, the program reports this
-//! prominently and passes.
+//! The quick tests on real networks. This file has a `main`, because the program starts itself
+//! again as a helper. If network namespaces are refused, the program reports this and passes.
 
 use fairwire_field::contest::{self, Case, Judged};
 use fairwire_field::fault::FAULTS;

@@ -1,5 +1,5 @@
-//! Contests under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice
-//! the link rate, as in the contests of `fairwire-field`. Our disciplines are not compared here.
+//! Contests under kernel disciplines that a machine may lack. Nine CUBIC flows compete with UDP at
+//! twice the link rate, as in the contests of `fairwire-field`.
 
 use fairwire_core::Seed;
 use fairwire_stages::linux::contest::{Class, Contest};

@@ -92,8 +92,7 @@ const STEP_NS: u64 = 256;
 const PACKET_BYTES: RangeInclusive<u64> = 64..=1514;
 
 impl Traffic {
-    /// Reads the traffic in `text`, which has the syntax of a scenario. Sources must be `cbr` with
-    /// `dither = 1.0`.
+    /// Reads traffic in the syntax of a scenario. Sources must be `cbr` with `dither = 1.0`.
     ///
     /// # Errors
     /// An invalid value.

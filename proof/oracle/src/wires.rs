@@ -1,7 +1,6 @@
 //! Compares netem's faults with our wire's, from the same settings.
 //!
-//! Netem and our wire use different random numbers, so fractions and moments are compared, with
-//! standard errors.
+//! Their random numbers differ, so fractions and moments are compared, with standard errors.
 
 use fairwire_core::{Duration, Fate, Seed, Time, Wire, WireLaw};
 use fairwire_laws::jitter::Normal;

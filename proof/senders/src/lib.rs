@@ -1,7 +1,7 @@
-//! A grid of wires with faults, on which our TCPs are compared with a kernel's.
+//! Compares our TCPs with a kernel's on a grid of wires with faults.
 //!
-//! Sweeps in `proof/suite/senders` define the cells. A kernel's figures are measured on a stage and
-//! stored next to the sweeps.
+//! Sweeps in `proof/suite/senders` define the cells. The kernel's figures are stored next to the
+//! sweeps.
 #![forbid(unsafe_code)]
 
 pub mod cell;

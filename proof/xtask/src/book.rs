@@ -1,5 +1,5 @@
-//! Prepares the documents for mdBook: copies the pages in the table of contents, and their
-//! pictures, into one folder. A link to any other file leads to the repository on the web.
+//! Copies the pages in the table of contents, with their pictures, into one folder for mdBook.
+//! Links to other files lead to the repository on the web.
 
 use crate::house::docs::{CONTENTS, EVERY_PAGE_OF};
 use crate::house::markdown::{headings, links, resolved};
@@ -31,8 +31,8 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     Ok(pages.len())
 }
 
-/// The table of contents, with link targets relative to the root. Each marker [`EVERY_PAGE_OF`] is
-/// replaced by links to the pages of its folder.
+/// The table of contents, with link targets relative to the root. Each marker [`EVERY_PAGE_OF`]
+/// becomes links to its folder's pages.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {

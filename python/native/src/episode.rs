@@ -142,8 +142,7 @@ impl Episode {
         Ok(())
     }
 
-    /// Advances by a step. The final step ends with the scenario, and may be shorter. Returns
-    /// whether the run continues.
+    /// Advances by a step, and returns whether the run continues. The final step may be shorter.
     ///
     /// An exception in a Python class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {

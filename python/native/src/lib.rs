@@ -1,7 +1,7 @@
 //! The module `fairwire._fairwire`, from which `python/fairwire` builds the package `fairwire`.
 //!
 //! Keys and errors are those of scenario files. The columns of tables are the fields of the
-//! [records](fairwire_metrics::record), with their documentation.
+//! [records](fairwire_metrics::record).
 
 mod contest;
 mod discipline;

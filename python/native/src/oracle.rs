@@ -105,7 +105,7 @@ struct PartRow {
 }
 
 /// All items that a scenario may name, as a table: disciplines, markers, TCP controllers, traffic
-/// sources (including those that open TCP connections), networks, and the faults of wires.
+/// sources, networks, and the faults of wires.
 #[pyfunction(name = "parts")]
 pub(crate) fn all_parts() -> PyResult<Table> {
     let names =

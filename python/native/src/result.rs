@@ -184,8 +184,7 @@ impl Result {
     }
 
     /// The agreement of stages: one row per discipline, stage and measure, with the difference from
-    /// the first stage, the allowed difference, and the verdict. Empty unless several stages ran,
-    /// as in `run(…, on=["sim", "lab"])`.
+    /// the first stage, the allowed difference, and the verdict. Empty unless several stages ran.
     #[getter]
     fn agreement(&self) -> PyResult<Table> {
         let rows = self.report.agreement.iter();
@@ -314,8 +313,8 @@ pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>)
     Ok(Result { report, watched })
 }
 
-/// Reads results of `fairwire run`. `path` is the folder of `--out`, its `report.json`, or a file
-/// with the output of `--format json`. Data in separate files, such as a series, is not read.
+/// Reads results of `fairwire run` from the folder of `--out`, its `report.json`, or a file with
+/// the output of `--format json`. Separate files, such as series, are not read.
 #[pyfunction]
 pub(crate) fn read(path: PathBuf) -> PyResult<Result> {
     let file = if path.is_dir() { path.join("report.json") } else { path };

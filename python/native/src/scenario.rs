@@ -55,8 +55,8 @@ impl Scenario {
         &self.classes
     }
 
-    /// The scenario as the base of a sweep. A scenario with Python classes is rejected, because the
-    /// sweep's runs may be in other processes.
+    /// The scenario as the base of a sweep. Python classes are rejected, because the sweep's runs
+    /// may be in other processes.
     pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
         if !self.classes.is_empty() {
             return Err(PyTypeError::new_err(
@@ -120,8 +120,8 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// Parses a path and a value, or a dict from paths to values, into the form of `--set`. Adds the
-/// Python classes in the values to `classes`.
+/// Converts a path and a value, or a dict from paths to values, to the form of `--set`. Adds the
+/// values' Python classes to `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
     value: Option<&Bound<'_, PyAny>>,

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The Python program of a lab helper. It loads only this module. Its interpreter reads no settings
-/// and has one thread, because a process with several threads cannot create a user namespace.
+/// The Python program of a lab helper. It loads only this module and no settings, so it has one
+/// thread. A process with several threads cannot create a user namespace.
 const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
     l=m.ExtensionFileLoader('_fairwire',sys.argv[1]);\
     s=u.spec_from_file_location('_fairwire',sys.argv[1],loader=l);\

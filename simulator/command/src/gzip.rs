@@ -8,8 +8,8 @@ const DEFLATE: u8 = 8;
 const HEADER_BYTES: usize = 10;
 /// The length of the trailer, which has the CRC-32 and the length of the uncompressed data.
 const TRAILER_BYTES: usize = 8;
-/// The largest unpacked size, in bytes. A flent data file of 30 million rows of samples, the
-/// maximum without `--yes`, has some 90 MB.
+/// The largest unpacked size, in bytes. A flent file with 30 million rows, the maximum without
+/// `--yes`, has some 90 MB.
 const MOST: usize = 128 << 20;
 const LEVEL: u8 = 6;
 

@@ -1,7 +1,7 @@
 //! The `fairwire` command.
 //!
-//! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 a scenario's
-//! expectation failed; 130 interrupted (finished runs have been reported).
+//! Exit codes: 0 done; 1 our fault; 2 a bad file or argument; 3 a scenario's expectation failed;
+//! 130 interrupted (finished runs are reported).
 // `print!`, `eprint!` and similar macros panic if the stream is closed. `notice` and
 // `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]

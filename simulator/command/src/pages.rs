@@ -121,8 +121,8 @@ mod kernel {
         }
     }
 
-    /// Resizes the piece to `size` bytes, and returns its address, which may be new. Null if there
-    /// is no memory; the piece is then unchanged.
+    /// Resizes the piece to `size` bytes, and returns its address, which may be new. If there is no
+    /// memory, returns null and leaves the piece unchanged.
     ///
     /// # Safety
     /// The piece was allocated, or last resized, with `old` bytes, and is no longer used at its old
@@ -198,8 +198,8 @@ mod tests {
     fn a_piece_keeps_its_contents_when_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: the piece is used within its size, and freed with its layout. After a change of
-        // size, only bytes that were written before the change are read.
+        // SAFETY: the piece is used within its size, and freed with its layout. After each resize,
+        // only bytes that were written before are read.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;

@@ -168,7 +168,7 @@ impl Shared {
         }
     }
 
-    /// The return delay of the acknowledgements of `group`, without the access links.
+    /// The return delay of the acknowledgements of `group`, without access links.
     ///
     /// # Errors
     /// If the group's path is not the link in one direction and a wire in the other.
@@ -218,8 +218,7 @@ pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, Canno
 /// The maximum number of rates in an unrolled pattern, such as one rate per 10 ms for 100 s.
 const MAX_STEPS: usize = 10_000;
 
-/// The rates of `law` in a run of this `duration`, with their start times, for a stage whose link
-/// is never down.
+/// The rates of `law` in a run of this `duration`, with their start times.
 ///
 /// # Errors
 /// If the link is down at times, or follows a trace.

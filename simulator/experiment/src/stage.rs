@@ -24,7 +24,7 @@ pub trait Stage: Sync {
     /// The feature of the plan that the stage cannot run, or what this machine lacks.
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed>;
 
-    /// Runs the plan under `seed`. `watch` follows the run.
+    /// Runs the plan under `seed`.
     ///
     /// Returns `None` if `stop` became true. Even then, the run leaves nothing behind.
     ///

@@ -28,8 +28,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Stage> {
 /// The stage called `name`.
 ///
 /// # Errors
-/// If there is no such stage. The error has the given name, the allowed names, and the nearest
-/// spelling.
+/// If there is no such stage. The error has the allowed names and the nearest spelling.
 pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
     all().find(|stage| stage.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().map(|stage| stage.name()).collect();

@@ -61,8 +61,8 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and the half-width of its interval, in `unit`. Both are rounded to the half-width's
-/// second significant digit. `None` if the half-width is 0, not finite, or rounding error.
+/// A mean and its interval's half-width, in `unit`, rounded to the half-width's second significant
+/// digit. `None` if the half-width is 0, not finite, or rounding error.
 pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
     spread_in(mean, half, unit, letter)
 }

@@ -42,8 +42,8 @@ pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the labels of the horizontal lines at their right ends. Bars would hide them, so a panel
-/// with bars has them in the legend.
+/// Draws the labels of the horizontal lines at their right ends. Bars would hide them, so panels
+/// with bars use the legend.
 pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (x, y) = (plot.bounds.right - GAP, (plot.y(one.y) - GAP).max(0.0));

@@ -16,8 +16,8 @@ pub enum Setting {
 
 /// Colours for light and dark backgrounds.
 ///
-/// The first colours are those of Okabe and Ito ("Color universal design", 2008). The others were
-/// chosen by a search so that any two can be distinguished with any colour vision.
+/// The first are those of Okabe and Ito ("Color universal design", 2008). A search chose the
+/// others, so that any two can be distinguished with any colour vision.
 pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),

@@ -1,7 +1,7 @@
 //! The player in WebAssembly: four functions and a memory, without generated code around them.
 //!
-//! The caller writes the name of a message, a zero byte and the message's input to [`input`], and
-//! calls [`answer`]. The answer is then at [`output`].
+//! The caller writes a message's name, a zero byte and the message's input to [`input`], and calls
+//! [`answer`]. The answer is at [`output`].
 #![cfg(target_arch = "wasm32")]
 #![allow(unsafe_code, reason = "names for the loader in the page; no pointer is read here")]
 

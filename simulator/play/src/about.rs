@@ -36,8 +36,8 @@ pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Recorded) -> Value
     })
 }
 
-/// Every component that a scenario may name, with its parameters, as in `fairwire list` and
-/// `fairwire describe`. A source also has a complete example.
+/// Every component that a scenario may name, with its parameters. A source also has a complete
+/// example.
 pub(crate) fn catalogue() -> Value {
     parts::all()
         .map(|part| {

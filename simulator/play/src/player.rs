@@ -166,8 +166,8 @@ impl Player {
         Ok(())
     }
 
-    /// Makes one more complete run to check the current scenario's expectations. In such a run,
-    /// earlier changes apply from the start. See [`answer`](crate::answer).
+    /// Makes one more complete run to check the current scenario's expectations. Earlier changes
+    /// apply from the start. See [`answer`](crate::answer).
     ///
     /// # Errors
     /// If the run fails.

@@ -1,6 +1,6 @@
-//! The checked-in WebAssembly simulator, compared with the native one.
+//! Compares the checked-in WebAssembly simulator with the native one.
 //!
-//! If a result differs in any bit, the checked-in file is stale: run `make wasm`.
+//! If any bit differs, the checked-in file is stale: run `make wasm`.
 
 use fairwire_play::{Players, answer};
 use fairwire_testing::program::Running;

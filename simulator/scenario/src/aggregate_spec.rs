@@ -17,8 +17,8 @@ pub struct AggregateSpec {
     /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
     /// proportion to the contracts.
     pub target: Quantity<Rate>,
-    /// The marker: a name, or a table with the name and its parameters. If the table has no `rate`,
-    /// `target` is the marker's rate. Default: "token-bucket".
+    /// The marker: a name, or a table with the name and its parameters. The marker's `rate`
+    /// defaults to `target`. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
     /// The estimator of the fraction of marked packets, where the aggregate leaves the network.

@@ -43,8 +43,8 @@ impl Compared {
     }
 }
 
-/// Splits a command line's disciplines into entries of `disciplines` in TOML. Commas separate
-/// disciplines. Each is a name, or a table such as `{ red = { gentle = true }, label = "mine" }`.
+/// Splits a command line's comma-separated disciplines into entries of `disciplines` in TOML. Each
+/// is a name, or a table such as `{ red = { gentle = true }, label = "mine" }`.
 pub fn entries(given: &[String]) -> Vec<String> {
     let entry = |text: &str| {
         let text = text.trim();

@@ -118,11 +118,11 @@ impl Memory {
         if other.run > self.run { other } else { self }
     }
 
-    /// Refuses `at_once` concurrent runs of this size, with the records of `kept` runs, if they
-    /// need too much memory. `jobs` is the name of the setting of `at_once`.
+    /// Checks the memory of `at_once` concurrent runs of this size, with the records of `kept`
+    /// runs. `jobs` is the name of the setting of `at_once`.
     ///
     /// # Errors
-    /// If the memory is too much.
+    /// If the runs need too much memory.
     pub fn check(&self, at_once: usize, kept: usize, jobs: &str) -> Result<(), TooMuch> {
         let (at_once, kept) = (at_once.max(1) as f64, self.record * kept as f64);
         let all = self.run * at_once + kept;

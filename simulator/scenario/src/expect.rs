@@ -172,8 +172,8 @@ impl Judging<'_> {
 }
 
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // If a `drops.` measure is absent, no packet was dropped for its cause, and the measure counts
-    // as 0. Any other absent measure becomes NaN, so the expectation is not met.
+    // An absent `drops.` measure counts as 0: no packet was dropped for its cause. Any other absent
+    // measure becomes NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

@@ -49,7 +49,7 @@ pub struct ImpairSpec {
     /// jitter.
     ///
     /// These times form an autoregressive process of first order, with the given mean and
-    /// deviation. (netem makes the deviation smaller.)
+    /// deviation.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
     /// Whether a packet may arrive before a packet that was sent earlier.

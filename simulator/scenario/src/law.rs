@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The probability law of a random quantity, and bounds. The law is one of `fixed`, `uniform`,
-/// `exponential`, `pareto`, `lognormal` and, only for jitter, `normal`.
+/// The probability law of a random quantity, and bounds. Exactly one law is required.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[serde(expecting = "a table with a law, such as `{ uniform = … }`")]

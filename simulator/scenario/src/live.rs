@@ -193,7 +193,7 @@ fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
 }
 
 /// The settings of a scenario that stay fixed during a run, as text. Expectations are excluded,
-/// because they apply only to finished runs of the disciplines that they name.
+/// because they apply only to finished runs.
 fn fixed(scenario: &Scenario) -> String {
     let spec = Spec {
         disciplines: Vec::new(),

@@ -185,13 +185,11 @@ impl Scenario {
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
-    /// The SHA-256, hexadecimal, of everything on which a run of the discipline at index `at`
-    /// depends in addition to the engine and the seed. An explicit default gives the same hash as
-    /// an omitted value.
+    /// The SHA-256, hexadecimal, of all that determines a run of the discipline at index `at`,
+    /// except the engine and the seed. An explicit default does not change the hash.
     pub fn run_sha256(&self, at: usize) -> String {
         // With one link and an uncongested return direction, only the compared discipline is used.
-        // Its parameters come from `crate::discipline`, so the parameters of other disciplines are
-        // omitted.
+        // `crate::discipline` returns its parameters, so the field `discipline` is omitted.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),

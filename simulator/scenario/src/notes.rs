@@ -156,8 +156,7 @@ fn profiles(spec: &Spec) -> Option<String> {
 }
 
 /// Notes on links that all senders together cannot fill, although the compared disciplines work
-/// there. A generated network has no such notes, because most of its links are not meant to be
-/// filled.
+/// there. A generated network has none, because most of its links are not meant to be filled.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();
@@ -236,8 +235,8 @@ fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     most
 }
 
-/// The maximum rate of a flow with its receiver's window, bit/s: one window in each round trip
-/// without queueing. Also returns the window in segments.
+/// The maximum rate of a flow, bit/s: the receiver's window per round trip without queueing. Also
+/// returns the window in segments.
 fn by_window(flow: &FlowSpec, route: &Route, topology: &Topology, sends: &Sends) -> Option<(f64, u32)> {
     let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { return None };
     let window = tcp.window?;

@@ -1,5 +1,5 @@
-//! The table `[output]` as entered, and a run's outputs in addition to its report. Each output is
-//! declared once, for this table and for `fairwire run`.
+//! The table `[output]` as entered, and a run's outputs other than its report. Each output is
+//! declared once, for `[output]` and for `fairwire run`.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;

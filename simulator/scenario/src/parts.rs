@@ -97,12 +97,11 @@ pub enum NoPage {
     Documentation(#[from] BadDocumentation),
 }
 
-/// The page of the component `name`, such as `faba`, `drr+faba` or `impair`. If there is no such
-/// component, the page of the parameter `name`.
+/// The page of the component `name`, such as `drr+faba` or `impair`, or else of the parameter
+/// `name`.
 ///
 /// # Errors
-///
-/// If nothing has this name.
+/// If nothing has this name, or if the component's documentation is malformed.
 pub fn page(name: &str) -> Result<Page, NoPage> {
     if let Some(controller) = control::all().iter().find(|controller| controller.name == name) {
         return Ok(of_controller(controller));

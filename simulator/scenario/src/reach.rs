@@ -64,8 +64,8 @@ pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]
     reach.shortest_trip(way(route, queues))
 }
 
-/// The mean round-trip time of a packet of `flow` on `route` without queueing, in two parts: on the
-/// access links, and on all other links.
+/// The mean round-trip time of a packet of `flow` on `route` without queueing: on the access links,
+/// and on all other links.
 pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> [Duration; 2] {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     let way = way(route, queues);

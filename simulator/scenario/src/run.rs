@@ -285,8 +285,7 @@ pub fn steps(
     Ok(Steps::new(network(scenario, discipline, seed)?, &settings, observer))
 }
 
-/// The simulated network of one discipline of `scenario` under `seed`, for callers that run it
-/// themselves.
+/// The simulated network of one discipline of `scenario` under `seed`, not yet run.
 ///
 /// # Errors
 /// If the discipline cannot be built.

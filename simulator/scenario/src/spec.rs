@@ -28,10 +28,9 @@ use std::fmt;
 
 pub(crate) const FORMAT: u32 = 2;
 
-/// A scenario: a link or a network of links, the flows that share it, and the disciplines to
-/// compare.
+/// A scenario: a link or a network of links, the flows that share it, and the compared disciplines.
 ///
-/// Quantities are strings with a unit: "10 Mbit/s", "5 ms", "512 B", "780 packets".
+/// Quantities are strings with a unit, such as "10 Mbit/s" or "780 packets".
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "fairwire scenario")]
@@ -147,8 +146,8 @@ pub struct FlowSpec {
     pub from: Option<String>,
     /// The node where the flow leaves the network. Required if `from` is required.
     pub to: Option<String>,
-    /// The nodes that the flow passes, in this order; its ACKs pass them in reverse. Between
-    /// consecutive nodes the path is the shortest. Default: none.
+    /// The nodes that the flow passes, in order, with shortest paths between them. ACKs pass the
+    /// nodes in reverse. Default: none.
     #[serde(default)]
     pub via: Vec<String>,
     /// The sending and receiving hosts of a `network`, instead of `from` and `to`.
@@ -279,8 +278,8 @@ pub enum DirectionSpec {
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// The propagation delay, one way: a time, a range of random times, or a list assigned in turn.
-    /// Required, unless there is an `rtt`.
+    /// The one-way propagation delay: a time, a range of random times, or a list assigned in turn.
+    /// Required without `rtt`.
     pub delay: Option<Delays>,
     /// The faults for data on the access links out of the network. The flows of a group share one
     /// wire.

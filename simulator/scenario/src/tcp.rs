@@ -149,8 +149,8 @@ pub struct DelayedAckSpec {
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
-    /// The number of ACKs that are sent without delay at the beginning, and again after a pause or
-    /// a repeated segment. At most 255; Linux has 16. Default: 0.
+    /// The number of ACKs sent without delay at the beginning, and again after a pause or a
+    /// repeated segment. At most 255; Linux has 16. Default: 0.
     pub quick_acks: Option<u32>,
 }
 
@@ -206,9 +206,8 @@ impl TcpSpec {
         }
     }
 
-    /// The constants: as entered, or else the profile's. The scenario's check refuses values out of
-    /// bounds. Here, a size too large for its field is clamped, and an invalid controller is
-    /// replaced by the profile's.
+    /// The constants as entered, or else the profile's. A size too large for its field is clamped.
+    /// An invalid controller is replaced by the profile's. The scenario's check refuses both.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))

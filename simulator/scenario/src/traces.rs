@@ -120,8 +120,8 @@ fn dsl(_: &mut Rng) -> Rates {
     })
 }
 
-/// A link through satellites. Every 15 s, it changes to another satellite, and carries nothing
-/// meanwhile, as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
+/// A satellite link. Every 15 s, it changes to another satellite and is down meanwhile, as measured
+/// on Starlink (J. Garcia et al., LEO-NET 2023).
 fn leo(rng: &mut Rng) -> Rates {
     const SLOT_MS: u64 = 15_000;
     let mut mbps = 4.0 + 8.0 * rng.uniform();

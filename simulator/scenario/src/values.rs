@@ -176,8 +176,8 @@ pub enum StartError {
 }
 
 impl Start {
-    /// The start of one flow. Even a fixed start takes a number from `rng`, so later numbers do not
-    /// depend on whether the start is fixed.
+    /// The start of one flow. Even a fixed start takes a number from `rng`, so later numbers are
+    /// the same as with a random start.
     pub fn draw(self, rng: &mut Rng) -> Duration {
         let width = (self.latest - self.earliest).ns() as f64;
         self.earliest + Duration::from_ns((width * rng.uniform()) as u64)

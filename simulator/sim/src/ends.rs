@@ -18,8 +18,8 @@ pub(crate) enum FlowEnd {
 /// Sizes that an IP packet can have (RFC 791, RFC 8200), bytes.
 const SIZES: RangeInclusive<u32> = 1..=65_535;
 
-/// An end that returns more packets than this at one instant is assumed never to stop. The limit is
-/// twice a window of 10 Gbit/s over 40 ms.
+/// An end that returns more packets than this at one instant is assumed to loop. The limit is twice
+/// a window of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
 /// An end is assumed to loop if it has more timeouts than this within [`IDLE`] without a packet.

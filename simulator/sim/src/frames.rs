@@ -140,7 +140,7 @@ const STORES_AHEAD: usize = 8;
 
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// A pool of frames. It grows to the maximum number of frames in flight, and no further.
+/// A pool of frames. It grows to the maximum number of frames in flight.
 ///
 /// The frame released first is reused first, so consecutive packets are adjacent in memory.
 #[derive(Debug, Default)]

@@ -38,8 +38,8 @@ pub(crate) struct Group {
     pub(crate) back: u32,
 }
 
-/// Transit times of a group's empty paths, without the propagation delay of the flows' own links.
-/// `None` if the rate of a link changes.
+/// Transit times of a group's empty paths, without the propagation delay of access links. `None` if
+/// the rate of a link changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Empty {
     there: Option<Duration>,
@@ -232,7 +232,7 @@ impl Group {
         self.tcp.is_some()
     }
 
-    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` if no
+    /// The round-trip time without queues, given the delay of the access links; `None` if no
     /// packets return, or if a rate changes.
     pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
@@ -252,8 +252,8 @@ impl Group {
         }
     }
 
-    /// The time for which the host of the flow `index` processes a packet given to it at `now`:
-    /// uniform from zero to the maximum.
+    /// The time for which the host of flow `index` processes a packet given at `now`: uniform from
+    /// zero to the maximum.
     #[inline(never)] // profiles of older TCPs take no time
     pub(crate) fn works(&self, index: u32, access_delay: Duration, now: Time) -> Duration {
         let most = self.works_at_most(access_delay, now);

@@ -176,8 +176,8 @@ impl Link {
         self.faulty.iter_mut().for_each(|wire| wire.start_measuring());
     }
 
-    /// The measurements since the warm-up, at `now`. The mean of a changing rate is recorded.
-    /// Utilization is relative to the bits that could have been sent.
+    /// The measurements since the warm-up, at `now`. The mean of a changing rate is recorded, and
+    /// utilization is relative to this mean.
     pub fn record(&self, now: Time) -> LinkRecord {
         let wire = self.faulty.as_ref().map(|wire| wire.record());
         LinkRecord { wire, ..self.meter.record(&self.name, self.mean_rate(now), now) }

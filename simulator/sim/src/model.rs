@@ -354,8 +354,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// The descriptor of the packet in `slot`, which arrives at a queue. At the first queue of its
-    /// path, the packet enters the differentiated-services domain, unless it is an acknowledgement.
+    /// The descriptor of the packet in `slot`, which arrives at a queue. Data enters the
+    /// differentiated-services domain at the first queue of its path.
     #[inline(never)]
     fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
         let frame = self.store.frames.at(slot);

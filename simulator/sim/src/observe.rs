@@ -194,8 +194,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The waits of the packets that began to leave a queued link since the last sample, in the
-    /// order of departure. Empty if the observer has no interval.
+    /// The waits of the packets that began to leave a queued link since the last sample, in order
+    /// of departure. Empty if the observer has no interval.
     pub fn waits(&self) -> &'a [Wait] {
         &self.since.waits
     }

@@ -11,7 +11,7 @@ pub(crate) struct OnTimes {
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
     /// The bytes on the wire that each member received from the start of measuring to the end of
-    /// each slot. They are sorted by slot and then by member.
+    /// each slot, sorted by slot and then by member.
     pub(crate) delivered: Vec<u64>,
 }
 

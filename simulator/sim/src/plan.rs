@@ -17,8 +17,8 @@ pub struct Network {
     pub aggregates: Vec<AggregatePlan>,
 }
 
-/// Groups of flows with one contract. The groups' packets are coloured together where they enter
-/// the first queue of their path, and observed together where they have left the last queue.
+/// Groups of flows with one contract. Their packets are coloured together where they enter the
+/// first queue of their path, and observed together after the last queue.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -49,8 +49,7 @@ pub struct LinkPlan {
 
 /// Flows that differ only in their start and their distance.
 ///
-/// A group whose flows have several paths is a sequence of plans with one name. The numbers of the
-/// flows continue from plan to plan.
+/// A group whose flows have several paths is a sequence of plans with one name.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
@@ -157,8 +156,7 @@ pub enum Source {
         packet_bytes: u32,
         /// Header bytes included in `packet_bytes`; they are not goodput.
         header_bytes: u32,
-        /// The maximum relative change of a gap, 0 to 1: each gap is scaled by a factor uniform in
-        /// [1 - dither, 1 + dither].
+        /// From 0 to 1: each gap is scaled by a factor uniform in [1 - dither, 1 + dither].
         dither: f64,
     },
     /// Any other datagram source.

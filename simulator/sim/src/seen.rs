@@ -30,8 +30,8 @@ pub struct PacketEvent {
 /// A completed request: a transfer, or a page of several transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
-    /// The time of completion. A transfer is complete when its receiver has all data. A page is
-    /// complete when its senders know that all data has arrived.
+    /// When the receiver of a transfer has all data, or the senders of a page know that all data
+    /// has arrived.
     pub at: Time,
     /// When the transfer or page was requested.
     pub since: Time,

@@ -166,8 +166,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         Some(())
     }
 
-    /// Adds the flows of a member of `group`, one per connection, for one period of activity.
-    /// `which` is the period's number, and `start` is when it begins.
+    /// Adds the flows of a member of `group`, one per connection, for one period of activity. The
+    /// period has the number `which`, and begins at `start`.
     fn add_member(
         &mut self,
         group: &Group,

@@ -29,8 +29,8 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// A run that proceeds from one sample of its observer to the next. Between two steps, disciplines
-/// and rates of links may be changed. Without changes the results are those of
+/// A run that proceeds from one sample of its observer to the next. Between steps, disciplines and
+/// link rates may be changed. Without changes the results are those of
 /// [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,

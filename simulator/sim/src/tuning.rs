@@ -12,7 +12,7 @@ pub(crate) struct Tuning {
     /// at the end of a turn. Empty without a lookahead.
     pub(crate) last_links: Vec<bool>,
     /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
-    /// kept separately instead of as an event in a lane.
+    /// kept outside the lanes.
     pub(crate) has_one_link: bool,
     /// Do the flows' records exceed the caches? Then the data for later events is prefetched.
     pub(crate) has_many_flows: bool,

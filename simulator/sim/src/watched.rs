@@ -25,8 +25,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Reports the delivery of the packet in `slot`, as [`note`](Self::note) does. For round trips,
-    /// also records whether the packet is answered now or later.
+    /// Reports the delivery of the packet in `slot`. For round trips, also records whether the
+    /// packet is answered now or later.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {

@@ -59,8 +59,8 @@ pub struct Cache {
     is_fresh: bool,
     max_bytes: u64,
     clock: fn() -> SystemTime,
-    /// The total bytes of all files; `None` until they are first counted. Other processes may write
-    /// concurrently, so an eviction counts the files again.
+    /// The total bytes of all files; `None` until they are first counted. An eviction counts the
+    /// files again, because other processes may write.
     taken: Mutex<Option<u64>>,
     /// Why nothing more is stored; empty before the first failure.
     refused: OnceLock<String>,

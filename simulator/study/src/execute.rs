@@ -93,8 +93,8 @@ pub struct Executed {
 /// Makes every run that `plans` need, or loads it from disk.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest quick tasks come first, so that no thread has a long task left at the end. Full
-    // plans stay in order, which completes the first exhibits early.
+    // Quick tasks run longest first, so that no long task is left at the end. Full plans stay in
+    // order, which completes the first exhibits early.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }

@@ -34,8 +34,8 @@ pub(crate) struct Packets {
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// The number of the first segment in `sent`. An entry of `sent` is the time of a segment's
-    /// first transmission, or `None` once the segment has arrived.
+    /// The number of the first segment in `sent`. An entry of `sent` is the time of first
+    /// transmission, or `None` after the segment's arrival.
     first: u64,
     sent: VecDeque<Option<Time>>,
     /// For each arrival from number `settled` on: was the packet lost? `None` while unknown.

@@ -177,8 +177,8 @@ pub struct Claim {
     pub place: String,
     /// The origin of the claim: the paper, or ourselves.
     pub origin: Origin,
-    /// The check in words and numbers, such as `tcp of FABA minus FRED at least 0 at P/10, P/5`.
-    /// Empty if nothing can be checked.
+    /// The check, such as `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty if nothing can be
+    /// checked.
     pub check: String,
     /// The reason for the check's tolerance or bound; empty if the check has neither.
     #[serde(skip_serializing_if = "String::is_empty", default)]

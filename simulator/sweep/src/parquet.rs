@@ -1,7 +1,7 @@
 //! Tables in Apache Parquet.
 //!
-//! A column is written as a `DOUBLE`, as an unsigned `INT64` or as a `BYTE_ARRAY` of UTF-8, and may
-//! have nulls. It is compressed with Snappy, which every reader supports.
+//! A column is written as a `DOUBLE`, an unsigned `INT64` or a `BYTE_ARRAY` of UTF-8, and may have
+//! nulls. Every reader supports its compression, Snappy.
 
 use crate::columns::{Cells, Column, Kind, Table};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
@@ -208,8 +208,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Reads the table in the Parquet file at `path`, in batches of rows. Omits columns that are
-/// neither numbers nor texts.
+/// Reads the Parquet file at `path` in batches of rows. Omits columns that are neither numbers nor
+/// texts.
 ///
 /// # Errors
 /// If the file cannot be read, or is not a Parquet file.

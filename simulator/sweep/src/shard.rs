@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Some runs of a sweep, with everything needed to make them on any machine that has the same
-/// fairwire and access to the store's folder.
+/// Some runs of a sweep. Any machine that has the same fairwire and access to the store's folder
+/// can make them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shard {
     version: String,

@@ -229,11 +229,11 @@ impl Store {
         Ok(all)
     }
 
-    /// Reads `columns`, `cell` and `seed` in batches. Only parts that have all these columns, and
-    /// for which `is_wanted` returns true, are read.
+    /// Reads `columns`, `cell` and `seed` in batches, from the parts that have these columns and
+    /// satisfy `is_wanted`.
     ///
     /// # Errors
-    /// As [`parts`](Self::parts).
+    /// As [`parts`](Self::parts), or if the store is being compacted.
     pub fn read(
         &self,
         columns: &[String],
@@ -383,8 +383,8 @@ impl Batch {
     }
 }
 
-/// Examines a part; `None` if it has disappeared. The whole file is read, to verify that its name
-/// is the hash of its content: Parquet would not notice a changed number.
+/// Examines a part; `None` if it has disappeared. Reads the whole file to compare its hash with the
+/// part's name, because Parquet would not notice a changed number.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let mut bytes = Vec::new();
     let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {

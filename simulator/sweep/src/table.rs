@@ -92,8 +92,8 @@ impl Plan {
         (0..self.cells.len()).flat_map(runs).filter(|run| values.has(*run)).collect()
     }
 
-    /// A row for each run in the store, in plan order, with a column for each axis, `discipline`,
-    /// `seed`, and each measure.
+    /// A row for each stored run of the plan, in plan order. Columns are the axes, `discipline`,
+    /// `seed` and the measures.
     ///
     /// # Errors
     /// If the store cannot be read.

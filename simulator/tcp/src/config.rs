@@ -44,7 +44,7 @@ pub struct Config {
     /// in Linux? The RFCs count bytes.
     pub whole_segments: bool,
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? This requires
-    /// selective acknowledgements, and applies to neither version of BBR.
+    /// selective acknowledgements, and never applies to BBR.
     pub spreads_cuts: bool,
     /// After a late paced segment, is the next gap shortened by that segment's delay, but at most
     /// by half, as in Linux?
@@ -82,8 +82,8 @@ pub enum Recovery {
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
     /// Like SACK, but time decides which segments are lost, and a probe detects losses at the tail
-    /// (RACK-TLP, RFC 8985). The receiver reports duplicate arrivals (RFC 2883). A reduction made
-    /// without a loss is undone (RFC 4015, RFC 5682).
+    /// (RACK-TLP, RFC 8985). The receiver reports duplicate arrivals (RFC 2883). A spurious
+    /// reduction is undone (RFC 4015, RFC 5682).
     Rack,
 }
 
@@ -148,9 +148,8 @@ pub struct Quirks {
     /// The maximum number of segments that an acknowledgement releases; 0 for no limit. ns-2's
     /// `maxburst_`, by default 0.
     pub max_per_ack: u32,
-    /// Does SACK count the segments in flight by acknowledgements, as ns-2's Sack1 does, instead of
-    /// by the scoreboard (RFC 6675)? After a timeout it then returns to the first unacknowledged
-    /// segment.
+    /// Does SACK count segments in flight by acknowledgements, as ns-2's Sack1 does, instead of by
+    /// the scoreboard (RFC 6675)? A timeout then returns to the first unacknowledged segment.
     pub sack_counts_acks: bool,
     /// Is a halved window rounded to an integer, as in ns-2 before 2006 (`precision_reduce_` off)?
     pub halves_to_whole: bool,
@@ -162,12 +161,11 @@ pub struct Quirks {
     /// RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
     /// Is a round-trip time the number of ticks between sending and acknowledgement, instead of a
-    /// time rounded to ticks? The smoothed time, its variation and the timeout are rounded down to
-    /// ticks at each division. In ns-2 each flow's ticks have a random phase; here they have the
-    /// clock's phase.
+    /// time rounded to ticks? Times derived from it are rounded down to ticks at each division. The
+    /// ticks have the clock's phase; in ns-2 each flow's phase is random.
     pub counts_ticks: bool,
-    /// Does a lost SYN set the threshold as any timeout does, as in ns-2? By RFC 5681, section 3.1,
-    /// a lost SYN only sets the window to one segment.
+    /// Does a lost SYN set the threshold too, as in ns-2? By RFC 5681, section 3.1, a lost SYN only
+    /// sets the window to one segment.
     pub lost_syn_counts: bool,
 }
 
@@ -183,9 +181,8 @@ pub enum Profile {
     /// ns-2 in 2006: as in 2002, with a shortest timeout of 0.2 s.
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
-    /// timeout of the round-trip time plus at least 0.2 s, CUBIC. Windows grow by the segments
-    /// acknowledged and are cut to integers, as in Linux. A host processes segments released at one
-    /// instant for up to two packets' transmission time.
+    /// timeout of the round-trip time plus at least 0.2 s, CUBIC, [`Processing::Packet`]. Windows
+    /// grow by the segments acknowledged and are cut to integers, as in Linux.
     Modern,
 }
 

@@ -78,8 +78,8 @@ impl Variation {
         self.held_ns_x4 = self.peak_ns_x4;
     }
 
-    /// Handles a measurement that differs by `error_ns` from the smoothed round trip. A shorter
-    /// measurement adds little: a falling round trip does not justify a longer timeout.
+    /// Handles a measurement that exceeds the smoothed round trip by `error_ns`. A negative error
+    /// adds little: a falling round trip does not justify a longer timeout.
     pub(crate) fn take(&mut self, error_ns: i64) {
         let more = error_ns.unsigned_abs().cast_signed() - (self.deviation_ns_x4 / 4).cast_signed();
         let more = if error_ns < 0 && more > 0 { more / 8 } else { more };

@@ -105,8 +105,8 @@ struct Near {
     end: u16,
 }
 
-/// State that is created when first needed. `runs` are the segments beyond the next one expected,
-/// if [`Few`] cannot hold them or if blocks are reported.
+/// State that is created when needed. `runs` are the segments beyond the next one expected, if
+/// [`Few`] cannot hold them or if blocks are reported.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between

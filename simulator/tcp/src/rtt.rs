@@ -6,8 +6,7 @@ use fairwire_core::Duration;
 
 /// Smoothed round-trip time, its variation, and the resulting timeout.
 ///
-/// As in RFC 6298's reference arithmetic, the smoothed time is scaled by 8 and the variation by 4,
-/// so the gains are shifts.
+/// The smoothed time is scaled by 8 and the variation by 4, so the gains of RFC 6298 are shifts.
 #[derive(Debug)]
 pub struct RttEstimator {
     rtt_ns_x8: u64, // 0 before the first measurement
@@ -56,7 +55,7 @@ impl RttEstimator {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5) until it reaches its maximum. With
+    /// Doubles the timeout (RFC 6298, 5.5) up to its maximum. With
     /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the fourth doubling in a row makes the next
     /// measurement count as the first.
     pub fn back_off(&mut self, config: &Config) {

@@ -237,8 +237,8 @@ impl Scoreboard {
         is_waiting.then_some(latest.sent + patience)
     }
 
-    /// After a timeout, marks as lost everything that has not arrived, except segments sent less
-    /// than a round trip ago. The first segment is always marked (RFC 8985, section 6.3).
+    /// After a timeout, marks as lost the first segment, and all that were sent at least a round
+    /// trip ago and have not arrived (RFC 8985, section 6.3).
     pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
         self.extend_to(highest);
         let oldest = now.saturating_sub(self.rack.rtt);

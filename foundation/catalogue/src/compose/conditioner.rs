@@ -76,7 +76,7 @@ pub struct Spec {
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///
-    /// The target of an `adaptive-token-bucket` is constant, except in a gateway that has an
+    /// The target of an `adaptive-token-bucket` is constant, except in a gateway with an
     /// `[ingress]`.
     #[parameter(unset = "`token-bucket`", unit = "marker")]
     pub marker: Option<MarkerChoice>,

@@ -84,7 +84,7 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The amount by which the shaper may fall behind and still catch up.
     ///
-    /// With the default, no rate is lost if the host wakes at most 1 ms late.
+    /// The default loses no rate if the host wakes at most 1 ms late.
     #[parameter(
         unset = "what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"

@@ -152,8 +152,7 @@ impl Buffer {
     }
 
     /// Takes over the limit of `fresh`, an empty buffer. The backlog stays, even above the limit.
-    /// Returns false without a change if the buffers differ in indexes or in the assignment of
-    /// queues.
+    /// Returns false without a change if the indexes or the assignment of queues differ.
     pub fn retune(&mut self, fresh: &Buffer) -> bool {
         if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
             return false;
@@ -255,8 +254,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet` and reads the packet's fields. The caller moves the packet into
-    /// the slot afterwards. Reads just after the move would stall the processor.
+    /// Reserves a slot for `packet` and reads the packet's fields. The caller moves the packet
+    /// afterwards, because reads just after the move would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");

@@ -21,8 +21,8 @@ impl Buffer {
     /// The packet that has waited longest.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::ORDER`]. Then every method that uses the order of
-    /// arrival panics.
+    /// When the buffer lacks [`Needs::ORDER`]. The same holds for every method that uses the order
+    /// of arrival.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
         self.assert_order();

@@ -4,8 +4,8 @@ use super::Buffer;
 use crate::names::NONE;
 use alloc::vec::Vec;
 
-/// A buffer with at most this many slots (1 KiB) keeps its memory when released. Most buffers that
-/// are seldom used need no more.
+/// A released buffer of at most this many slots (1 KiB) keeps its memory. Most seldom used buffers
+/// need no more.
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {

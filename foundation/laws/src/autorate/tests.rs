@@ -192,9 +192,9 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // The queue reaches 20 ms after 5 ms. An answer takes 60 ms, and two steps take 100 ms. The
-    // first cut is partly based on earlier answers. The second cut comes a round trip of 200 ms and
-    // a step of 50 ms later.
+    // The queue reaches 20 ms after 5 ms. An answer takes 60 ms, and two steps take 100 ms. Earlier
+    // answers affect the first cut. The second cut comes a round trip of 200 ms and a step of 50 ms
+    // later.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
     // The cut leaves 0.95 of 2 Mbit/s, or as little as half of that to drain the queue. Answers

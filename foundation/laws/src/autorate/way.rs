@@ -87,8 +87,8 @@ const LEAST: f64 = 0.5;
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
 /// A direction that carries less than this fraction of its rate does not fill its line. The
-/// fraction for [`CountingPoint::Behind`] is lower, since a line that has become slow carries
-/// little even when full.
+/// fraction for [`CountingPoint::Behind`] is lower, since a slowed line carries little even when
+/// full.
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 

@@ -1,6 +1,6 @@
 //! The conditioner: a marker in front of a discipline. RFC 2475, section 2.3.3.
 //!
-//! The marker of an arrival's class colours the arrival before the inner discipline gets it.
+//! The marker of an arrival's class colours the arrival.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -81,7 +81,7 @@ pub struct Spec {
     pub buffer: Option<Quantity<Amount>>,
     /// Whether a signal drops or marks ECN-capable packets.
     ///
-    /// With `drop`, signals of both queues are drops; L4S senders then lose the benefit of L4S.
+    /// With `drop`, both queues drop, and L4S senders lose the benefit of L4S.
     #[parameter(is = role::ECN, default = EcnChoice::Mark)]
     pub ecn: Option<EcnChoice>,
     /// The target delay of the classic queue.

@@ -121,7 +121,7 @@ pub struct Spec {
     ///
     /// Hosts take turns by DRR++, and so do the flows of a host. Each flow has one queue; with more
     /// flows than queues, the queue that was idle longest is reassigned. The longest queue of the
-    /// fattest host makes room, a packet at a time.
+    /// fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// The field that identifies a packet's host, if `hosts` is true.

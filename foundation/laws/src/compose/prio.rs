@@ -1,7 +1,7 @@
 //! Strict priority: the first band that has a packet to send is served. RFC 3290, section 7.1.2.
 //!
-//! Each band is a discipline. An arrival enters a band by its class, its differentiated-services
-//! codepoint or its colour.
+//! Each band is a discipline. An arrival's class, differentiated-services codepoint or colour
+//! decides its band.
 
 use alloc::boxed::Box;
 use alloc::format;

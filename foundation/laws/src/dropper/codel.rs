@@ -105,9 +105,9 @@ pub enum Arithmetic {
     /// As in RFC 8289, in nanoseconds.
     #[default]
     Exact,
-    /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
-    /// one step of Newton's method from the previous root, in 16 bits. When the count rises from 1
-    /// to 2, this gives 0.5 instead of 0.707.
+    /// As in Linux, with times in units of 1.024 us. Each signal computes 1/sqrt(count) by one step
+    /// of Newton's method from the previous root, in 16 bits. From count 1 to count 2, the step
+    /// gives 0.5 instead of 0.707.
     Linux,
 }
 
@@ -144,8 +144,7 @@ pub enum Rules {
     #[default]
     Rfc,
     /// As in Linux: the backlog of all queues is compared with the MTU. Packets dropped by overflow
-    /// count as signals. When the queue empties, signalling ends only at a poll that finds no
-    /// packet.
+    /// count as signals. An empty queue ends signalling only when polled.
     Linux,
 }
 
@@ -167,8 +166,8 @@ impl Spec {
 /// CoDel's state for one queue. See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
-    /// The time from which a signal may be given; `None` while the wait is below the target, or the
-    /// backlog is at most [`Terms::mtu`].
+    /// The earliest time of a signal; `None` while the wait is below the target, or the backlog is
+    /// at most [`Terms::mtu`].
     due: Option<Time>,
     next: Time,
     count: u32,
@@ -180,7 +179,7 @@ pub struct Codel {
 }
 
 /// CoDel's state between two packets. After a drop, the RFC's loop inspects the next packet. Here a
-/// separate call inspects that packet, so the last two phases record how to treat it.
+/// separate call inspects that packet, so the last two phases record the drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]

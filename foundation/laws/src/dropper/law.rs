@@ -1,6 +1,5 @@
-//! Laws: the control of a queue, which may be the only queue or one of many. [`OneQueue`] applies a
-//! [`Law`] to the entire buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many
-//! queues.
+//! Laws: the control of a queue. [`OneQueue`] applies a [`Law`] to the entire buffer, and
+//! [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
 
 use core::fmt::Debug;
 use core::slice;
@@ -35,8 +34,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked when a packet of this queue is dropped to make room in a full buffer. If the packet
-    /// was queued, `queue` still counts it.
+    /// Invoked when a packet of this queue is dropped because the buffer is full. If the packet was
+    /// queued, `queue` still counts it.
     fn overflowed(&mut self, _: &mut Self::Common, _queue: Backlog, _now: Time) {}
 
     /// Invoked when the last packet has left this queue.

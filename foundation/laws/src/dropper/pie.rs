@@ -176,8 +176,8 @@ const MEASURED_WEIGHT: f64 = 0.25;
 /// The delay, in seconds, above which an update adds 0.02, as in Linux.
 const BOOSTED: f64 = 0.25;
 
-/// The maximum number of missed updates that one call makes up for. With the defaults they span
-/// 15 s, within which a probability of 1 decays to 1e-9.
+/// The maximum number of missed updates that one call makes up for. By default they span 15 s, in
+/// which a probability of 1 decays to 1e-9.
 const MAX_UPDATES: u64 = 1024;
 
 /// [PIE](self) for one queue.

@@ -93,7 +93,7 @@ pub struct Spec {
     /// The thresholds of packets in profile.
     ///
     /// Park and Choi 2003 use 50, 80 and 0.02 with the adaptive token bucket (ATB). Here 50 and 80
-    /// are read as packets of a buffer of 100 packets.
+    /// are read as packets in a buffer of 100.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
@@ -108,7 +108,7 @@ pub struct Spec {
     pub red: Option<Thresholds>,
     /// The weight w_q of the current queue when an arrival updates an average.
     ///
-    /// The default is that of Clark and Fang and of ns-2.
+    /// The default is from Clark and Fang, and from ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
     /// Whether the probability rises to 1 at twice the upper threshold, rather than jumping to 1 at
@@ -130,8 +130,8 @@ pub struct Spec {
     pub out_rule: Option<OutRule>,
     /// The treatment of a packet at an average above its colour's upper threshold.
     ///
-    /// See `AboveMax`. With `mark`, as in ns-2's DiffServ module, the throughput of traffic from
-    /// the adaptive token bucket (ATB) collapses in over-subscription.
+    /// See `AboveMax`. With `mark`, the throughput of traffic from the adaptive token bucket (ATB)
+    /// collapses in over-subscription.
     #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
@@ -172,8 +172,8 @@ pub enum OutRule {
     /// count of arrivals since the last signal.
     #[default]
     Paper,
-    /// Only green arrivals update averages. A packet out of profile that is dropped or marked above
-    /// the upper threshold does not reset its colour's count.
+    /// Only green arrivals update averages. Above the upper threshold, the drop or mark of a packet
+    /// out of profile does not reset its colour's count.
     Ns2,
 }
 

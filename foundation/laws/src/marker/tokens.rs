@@ -6,8 +6,8 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
-/// Counts the bytes that a rate allows. A fraction of a byte is carried to the next reading, so no
-/// token is lost or invented.
+/// Counts the bytes that a rate allows. Fractions of a byte are carried over, so no token is lost
+/// or invented.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,

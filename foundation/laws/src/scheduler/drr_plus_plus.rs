@@ -265,8 +265,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: true if the head of `queue` arrived after the queue's turn began. If
-    /// another queue had the turn, the turn of `queue` begins now.
+    /// With gated service: true if the head of `queue` arrived after the queue's turn began. The
+    /// turn begins now if another queue had the turn.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;

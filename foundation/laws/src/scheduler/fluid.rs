@@ -21,7 +21,7 @@ struct Sending {
 }
 
 /// The virtual time of the fluid server. It advances by the bytes sent, divided by the weights of
-/// the flows served: backlogged flows, and idle flows whose tags are ahead.
+/// backlogged flows and of idle flows whose tags are ahead.
 #[derive(Debug)]
 pub(super) struct Fluid {
     rate_bps: u64,
@@ -155,8 +155,8 @@ impl Fluid {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
             let elapsed = self.now.since(since).ns();
-            // `nanobits` are bits times 10^9. If they exceed 64 bits, the link could have sent more
-            // than 2 GB, so the entire packet has been sent.
+            // `nanobits` are bits times 10^9. Beyond 64 bits, the link could have sent more than 2
+            // GB, so the packet has been sent.
             let nanobits = elapsed.checked_mul(self.rate_bps);
             let by_clock = nanobits.map_or(bytes.into(), |sent| (sent / 8_000_000_000).min(bytes.into()));
             self.move_to(u128::from(by_clock) << FRACTION_BITS);

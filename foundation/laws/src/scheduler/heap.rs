@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A queue's rank in the order of service: its tag and, among equal tags, its turn.
+/// A queue's rank in the order of service.
 ///
 /// The turn wraps after 2^32 insertions and changes. A few queues with equal tags may then be
 /// served once in the wrong order.

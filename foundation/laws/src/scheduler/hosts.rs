@@ -232,8 +232,8 @@ impl Round {
         self.old.push(at, members);
     }
 
-    /// Lets an empty member with credit wait a round before it counts as idle. Otherwise it would
-    /// gain a new quantum by pausing (RFC 8290, section 4.2).
+    /// Lets an empty member with credit wait a round before it counts as idle. Otherwise a pause
+    /// would bring a new quantum (RFC 8290, section 4.2).
     fn pause(&mut self, at: u32, members: &mut [Member]) {
         if members[at as usize].status == Status::Old {
             members[at as usize].credited = self.moves;

@@ -21,8 +21,8 @@ pub const SCHEDULER: Role<Service> = Role::named("scheduler");
 /// The unit that has a queue and a weight.
 pub const PER: Role<Per> = Role::named("per");
 
-/// The order of service: a scheduler, the weights of classes, and the assignment of queues to
-/// flows. Written as `"drr"` or `{ drr = { quantum = "300 B" } }`.
+/// The order of service: a scheduler and its parameters. Written as `"drr"` or `{ drr = { quantum =
+/// "300 B" } }`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
@@ -216,8 +216,7 @@ impl QueueTerms {
     }
 }
 
-/// The minimum bytes per round. Deficit round robin counts in 2^-16 B, so an amount of at least
-/// 2^-10 B is accurate to 1/64.
+/// The minimum bytes per round, accurate to 1/64: deficit round robin counts in 2^-16 B.
 pub(super) const MIN_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.

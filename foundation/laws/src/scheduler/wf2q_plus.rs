@@ -80,8 +80,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes all flows eligible whose start tags are not ahead of virtual time. If no flow is
-    /// eligible, first raises virtual time to the least start tag.
+    /// If no flow is eligible, raises virtual time to the least start tag. Then makes all flows
+    /// eligible whose start tags are not ahead of virtual time.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

@@ -424,7 +424,7 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 #[test]
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
     // p_b is 1/4. After a spared packet of 500 bytes, the next is signalled with probability p_b /
-    // (1 - n p_b) × len / mean. Here n is (500 + len) / mean, rounded down. As in ns-2, spreading
+    // (1 - n p_b) * len / mean. Here n is (500 + len) / mean, rounded down. As in ns-2, spreading
     // comes before scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1

@@ -91,8 +91,8 @@ impl AfPacket {
         Self::new(socket, ring, name)
     }
 
-    /// Takes over the socket of another process's port, and continues at [`place`](Port::place) of
-    /// the ring. The other process must no longer receive from the socket.
+    /// Takes over another process's socket, and continues at [`place`](Port::place) of its ring.
+    /// That process must no longer receive from the socket.
     ///
     /// # Errors
     /// The ring has no such place, or cannot be mapped.

@@ -29,15 +29,14 @@ pub(super) enum Slot<'a> {
     Lost,
 }
 
-/// The kernel's headers and a frame of up to 1900 bytes, such as 1500 bytes of payload with two
-/// VLAN tags. The size is not a power of two, so slots do not compete for cache lines.
+/// The kernel's headers and a frame of up to 1900 bytes. The size is not a power of two, so slots
+/// do not compete for cache lines.
 const SLOT_BYTES: usize = 2048 - 64;
 /// The kernel allocates a block in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
-/// Slots for the frames that arrive in 8 ms at 500 000 frames/s. 8 ms is a long time for a thread
-/// to wait for a processor.
+/// Slots for 8 ms at 500 000 frames/s. That is a long time for a thread to wait for a processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
 const BEFORE: usize = HEADROOM + vnet::LEN;
@@ -102,11 +101,11 @@ impl Ring {
     }
 }
 
-/// The contents of a slot that the kernel filled.
+/// The contents of a filled slot.
 ///
 /// # Safety
-/// `slot` points to [`SLOT_BYTES`] that are mapped, belong to this process for `'a`, and start with
-/// a header written by the kernel.
+/// `slot` points to [`SLOT_BYTES`] mapped bytes, which belong to this process for `'a` and start
+/// with the kernel's header.
 unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
     // SAFETY: the caller guarantees the header, which consists of integers.
     let header = unsafe { slot.cast::<libc::tpacket2_hdr>().as_ref() };

@@ -129,9 +129,9 @@ pub trait Listed: Kind {
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// Reads the parameters of the component with index `place`, which come next in `table`. Reads
-    /// them directly into the component's type, so an error keeps its position. Returns `None` if
-    /// the component belongs to another crate.
+    /// Reads the next value of `table` as the parameters of the component with index `place`. Reads
+    /// directly into the component's type, so an error keeps its position. Returns `None` for a
+    /// component of another crate.
     fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
     -> Result<Option<Box<Self::Part>>, A::Error>;
 

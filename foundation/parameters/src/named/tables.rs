@@ -14,10 +14,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The parameters given under each component's name. They apply wherever the component is named. In
-/// TOML: `gentle = true` under `[discipline.red]`.
-///
-/// An omitted parameter has its documented default. Unknown keys are refused.
+/// The parameters given under each component's name, such as `gentle = true` under
+/// `[discipline.red]`. They apply wherever the component is named. Unknown keys are refused.
 pub struct Tables<K: Kind> {
     /// The given parameters, by index in the registry.
     given: BTreeMap<usize, Named<K>>,

@@ -66,7 +66,8 @@ pub trait Placed: Declared {
 /// Reads the parameters of `S` from a TOML document.
 ///
 /// # Errors
-/// If the text is not TOML, or gives unknown parameters. Bounds are checked later.
+/// If the text is not TOML, or a parameter is unknown, missing or of the wrong type. Bounds are
+/// checked later.
 pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
     let mut given = S::default();
     put_all(&Table::parse(text)?, S::NAMES, const { required(S::FIELDS) }, &mut |at, value| {

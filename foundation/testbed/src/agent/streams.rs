@@ -47,8 +47,8 @@ pub(super) struct Reader {
 
 /// The maximum backlog: Linux's limit (`net.core.somaxconn`).
 ///
-/// With `std`'s 128, a thousand flows that open at once lose connections: a handshake's last packet
-/// finds no room. A host that only receives never retransmits this packet.
+/// With `std`'s 128, a thousand simultaneous handshakes lose connections: some last packets find no
+/// room. A host that only receives never retransmits this packet.
 const BACKLOG: i32 = 4096;
 
 const LISTENER: u64 = u64::MAX;

@@ -135,8 +135,8 @@ proptest! {
             2 => outer[at + if recipe.is_v4() { 13 } else { 9 }] ^= 1, // an address: the sum no longer agrees
             _ => outer[at + if recipe.is_v4() { 3 } else { 5 }] ^= 1, // its length
         }
-        // Change 1 removes the location of the checksum. If the inner packet is UDP, the outer UDP
-        // packet is then taken for the super-packet, and may be split.
+        // Change 1 removes the location of the checksum. With UDP inside, the outer UDP packet is
+        // then taken for the super-packet, and may be split.
         if !(change == 1 && recipe.protocol() == 17) {
             prop_assert!(all(&outer, &vnet).is_err());
         }

@@ -61,8 +61,8 @@ pub(crate) struct FollowArgs {
     /// A lease file of dnsmasq or of Kea; may be given several times.
     #[arg(long, value_name = "FILE", required_unless_present = "radius")]
     pub leases: Vec<PathBuf>,
-    /// Answer RADIUS at this address and port of this machine: accounting gives subscribers the
-    /// addresses of their sessions, and CoA changes classes and ceilings.
+    /// Answer RADIUS at this address and port: accounting gives subscribers the addresses of their
+    /// sessions, and CoA changes classes and ceilings.
     #[arg(long, value_name = "ADDRESS:PORT", requires = "secret_file", conflicts_with_all = ["leases", "once"])]
     pub radius: Option<SocketAddr>,
     /// A file with the secret that RADIUS clients share.

@@ -404,9 +404,9 @@ fn a_modem_before_the_routers_vpn_client_stays_empty() {
     add_modems(&home);
     echo(&home);
     add_vpn(&home);
-    // The gateway's rates are fractions of the modems' rates. The gateway drops packets that have
-    // already passed the modem: 1 % with CUBIC, and 6 % with BBR, which does not slow down for
-    // drops.
+    // The gateway's rates are fractions of the modems' rates, because dropped packets have already
+    // passed the modem. The gateway drops 1 % with CUBIC, and 6 % with BBR, which does not slow
+    // down for drops.
     for (controller, part) in [("cubic", 0.95), ("bbr", 0.85)] {
         home.controller = controller;
         let rates = [20.0, 10.0].map(|rate| rate * part);

@@ -112,10 +112,9 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
     parts.next().is_none().then_some(mac)
 }
 
-/// Subscribers by their link-layer names.
+/// Subscribers by link-layer name: a table with open addressing, at most half full.
 ///
-/// A table with open addressing, at most half full. Keys come only from the configuration, so no
-/// sender can lengthen chains.
+/// Keys come only from the configuration, so no sender can lengthen chains.
 #[derive(Clone, Debug, Default)]
 pub struct AccessTable {
     /// The number and the class of each key; number 0 is an empty slot.

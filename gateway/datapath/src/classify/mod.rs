@@ -172,9 +172,9 @@ pub struct Facts {
 }
 
 impl Classifier {
-    /// A classifier that finds flows by `hasher` and has no claims. A frame's size is its bytes
-    /// from the Ethernet header on, without check sequence, plus `overhead_bytes`. 24 adds
-    /// Ethernet's other bytes; -14 leaves only the IP packet.
+    /// A classifier without claims. A frame's size is its bytes from the Ethernet header on,
+    /// without check sequence, plus `overhead_bytes`. 24 adds Ethernet's other bytes; -14 leaves
+    /// only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -270,8 +270,8 @@ impl Classifier {
         self.facts(frame, &self.headers(frame), self.link.length(frame, self.way))
     }
 
-    /// The facts of `frame`, whose parsed headers are `headers`. The frame counts as `bytes`, which
-    /// include an Ethernet header even if the link has none.
+    /// The facts of `frame`. The frame counts as `bytes`, which include an Ethernet header even if
+    /// the link has none.
     #[inline]
     pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
         let network = headers.network;
@@ -367,8 +367,8 @@ fn is_group(address: IpAddr) -> bool {
 }
 
 pub(crate) trait InsideMac {
-    /// The inside host's Ethernet address. `None` without an Ethernet header, and for an address of
-    /// zeros, which a router gives to packets of a VPN.
+    /// The inside host's Ethernet address. `None` without an Ethernet header, and for zeros, which
+    /// a router gives to packets of a VPN.
     fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
 }
 

@@ -96,8 +96,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a frame that arrived at `now`, as received from the interface: it may be a
-    /// super-packet or have a partial checksum. `trips` measures the round trips of this direction.
+    /// Takes in a frame that arrived at `now`. The frame may be a super-packet or have a partial
+    /// checksum.
     pub fn receive(
         &mut self,
         frame: &[u8],

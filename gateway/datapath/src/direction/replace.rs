@@ -188,7 +188,7 @@ impl Direction {
     }
 
     /// Moves all packets of this direction to `store`, which has enough room. Returns the old
-    /// store, in which `names` holds each frame's new name.
+    /// store, whose `names` has the frames' new names.
     fn replace_store(&mut self, mut store: Store) -> Store {
         std::mem::swap(&mut store.pool, &mut self.books.pool);
         std::mem::swap(&mut store.scratch, &mut self.scratch);

@@ -93,8 +93,8 @@ impl Direction {
         }
     }
 
-    /// Puts the packets back at `now`. They arrive again, with their original time of arrival. A
-    /// discipline that drops or marks arrivals at random may do so again.
+    /// Puts the packets back at `now`, with their original times of arrival. A discipline that
+    /// drops or marks arrivals at random may do so again.
     pub fn put_back(&mut self, taken: TakenOut, now: Time) {
         self.books.now = now;
         taken.through.into_iter().for_each(|ready| self.departures.put(ready));

@@ -92,8 +92,8 @@ const MAX_OF_NAME: usize = 10;
 /// The bit that marks forwarded packets from the outside until the egress chain takes them.
 /// Passages through a tunnel use lower bits.
 const MARK: u32 = 0x4000_0000;
-/// The first octets of the addresses of the TAP devices for downloads. These addresses are locally
-/// administered; the kernel ignores other hosts' packets to them.
+/// The first octets of the addresses of the TAP devices for downloads. The kernel ignores other
+/// hosts' packets to these addresses.
 const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
 /// The EtherTypes of VLAN tags (IEEE 802.1Q).
 const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
@@ -348,8 +348,8 @@ pub enum End {
     Outside,
 }
 
-/// The port at one end of all passages of a gateway. A passage whose inside interface is missing or
-/// was recreated recovers automatically. The other passages continue.
+/// The port at one end of all passages of a gateway. A passage recovers automatically after its
+/// inside interface was missing or recreated. The other passages continue.
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,

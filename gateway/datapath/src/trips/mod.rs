@@ -154,8 +154,7 @@ impl Trips {
 
 impl TripsOf<'_> {
     /// Records an arriving segment of `class`. `part_bytes` is the payload per segment of a
-    /// super-packet; 0 for other frames. Returns the first segment's ticket, or 0 if that segment
-    /// is not timed.
+    /// super-packet; 0 for other frames. Returns the first segment's ticket, or 0 if untimed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,

@@ -56,8 +56,8 @@ pub(super) struct Passed {
     pub number: Option<u8>,
 }
 
-/// The number of consistent trips in a row that must precede a counted trip. If ends randomize the
-/// bit, half of the packets are edges, and hardly any conversation reaches this number.
+/// The number of consistent trips in a row that must precede a counted trip. With a randomized bit,
+/// half of the packets are edges, and hardly any conversation reaches this number.
 const SURE: u8 = 4;
 const MAX_TRIP_US: u32 = 10_000_000;
 

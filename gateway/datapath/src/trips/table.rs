@@ -8,8 +8,8 @@ use fairwire_wire::Way;
 use fairwire_wire::headers::{Headers, Version};
 use std::hash::{BuildHasher, RandomState};
 
-/// The maximum number of conversations, which occupy 2 MiB. In a full table, a new conversation
-/// replaces a silent one, or is not followed.
+/// The maximum number of conversations (2 MiB). In a full table, a new conversation replaces a
+/// silent one, or is not followed.
 pub const MAX_CONVERSATIONS: usize = 1 << 15;
 /// Associativity: the number of adjacent entries that may hold a conversation.
 const PLACES: usize = 4;

@@ -1,7 +1,7 @@
 //! The past, in an SQLite file of bounded size.
 //!
-//! A slot sums up the traffic of an interval. One-second slots are kept for a quarter of an hour,
-//! ten-second slots for two hours, and one-minute slots for the configured days.
+//! One-second slots are kept for 15 minutes, ten-second slots for two hours, and one-minute slots
+//! for the configured days.
 
 mod query;
 mod slot;
@@ -24,8 +24,8 @@ pub struct History {
 }
 
 impl History {
-    /// Opens the history in the file at `path`, or in memory without a path. If the file is
-    /// unusable, the history is in memory, and `fault` returns the reason.
+    /// Opens the history in the file at `path`, or else in memory. If the file is unusable, `fault`
+    /// returns the reason.
     pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
         let place = path.map(Path::to_owned);
         let Some(path) = path else {

@@ -48,8 +48,8 @@ impl Store {
         Store { connection, bounds, path: None, tidied_s: 0 }
     }
 
-    /// Opens or creates the file at `path`. A file that is corrupt, or of another program, is
-    /// renamed; its new name is returned.
+    /// Opens or creates the file at `path`. Renames a file that is corrupt or of another program or
+    /// version, and returns its new name.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -1,7 +1,7 @@
 //! The latest observation in all served forms.
 //!
-//! All answers within a tenth of a second show the same snapshot, so a number on the page equals
-//! the metric of the same name.
+//! All answers within a tenth of a second show the same snapshot, so the page and the metrics
+//! agree.
 
 use axum::body::Bytes;
 use fairwire_control::snapshot::Snapshot;

@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep};
 pub struct Readers {
     /// The required token.
     pub token: Option<String>,
-    /// The names permitted for this machine, in addition to its addresses and `localhost`. With a
-    /// token and an empty list, any name is permitted.
+    /// The permitted names of this machine, besides its addresses and `localhost`. With a token and
+    /// an empty list, any name is permitted.
     pub hosts: Vec<String>,
 }
 

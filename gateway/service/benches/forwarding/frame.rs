@@ -36,8 +36,8 @@ pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 24..PORTS_AT + 28].copy_from_slice(&number.to_be_bytes());
 }
 
-/// Turns a UDP frame into packet `number` of a QUIC flow. Packet 0 is a handshake. Later packets
-/// have short headers, whose spin bit changes every 16 packets.
+/// Turns a UDP frame into packet `number` of a QUIC flow. Packet 0 is a handshake. The spin bit of
+/// later packets changes every 16 packets.
 #[allow(dead_code, reason = "of two programs one sends QUIC")]
 pub(crate) fn spins(frame: &mut [u8], number: u32) {
     let spin = (number / 16 % 2) as u8 * 0x20;

@@ -1,7 +1,6 @@
-//! `make bench-gateway`: compares the gateway's back ends with the kernel's routing, on the same
-//! interfaces within the same minutes.
+//! `make bench-gateway`: compares the gateway's back ends with the kernel's routing.
 //!
-//! `proof/bench/README.md` describes the measurements and the method.
+//! `proof/bench/README.md` describes the method.
 
 mod contestant;
 mod frame;
@@ -20,8 +19,8 @@ use std::process::ExitCode;
 /// Any failure, to be printed.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Measures the gateway's frames and bits per second, delay and CPU time, compared with the
-/// kernel's routing. Must run as root.
+/// Compares the gateway's throughput, delay and CPU time with the kernel's routing. Must run as
+/// root.
 ///
 /// Exit codes: 0 done; 1 something broke; 2 a bad argument; 3 a broken promise, only with --check.
 #[derive(Parser)]

@@ -353,8 +353,8 @@ impl<'a> DisciplinePlan<'a> {
     }
 }
 
-/// The number of leaves for hosts in a class with a ceiling for each host. The work for a packet
-/// grows with the number of backlogged leaves.
+/// The number of leaves for hosts in a class with a ceiling per host. The work per packet grows
+/// with the number of backlogged leaves.
 const HOSTS: usize = 256;
 /// A placeholder for a leaf's buffer when the tree is checked. Equal shares for thousands of leaves
 /// would be refused as too small.
@@ -362,8 +362,8 @@ const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
 /// If there are at most this many leaves, all are built before the first packet, so that nothing is
 /// allocated later. Otherwise each leaf is built by its first packet, since few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// The maximum total room, in packets, of leaves that are built before the first packet. This room
-/// takes 16 MB of memory, but only once it is used.
+/// The maximum total room, in packets, of leaves that are built before the first packet. Once used,
+/// this room takes 16 MB.
 const ROOM_AT_ONCE: u64 = 1 << 18;
 /// If leaves are built when their first packets arrive, at most this many empty leaves are kept.
 /// With `fq-codel` these leaves take 3 MB.
@@ -438,7 +438,7 @@ const MIN_ROOM: f64 = 64.0;
 const MIN_POOL: u64 = 4 << 16;
 
 /// The buffer of a leaf, in packets. If the link's buffer is a time, the leaf's buffer is what the
-/// leaf sends in that time. No room is reserved for a leaf; the [pool] limits the total.
+/// leaf sends in that time. The [pool] limits the total.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)

@@ -81,10 +81,10 @@ pub struct PlanContext {
     pub link: LinkKind,
 }
 
-/// Reads the configuration at `path`, without checks of its values.
+/// Reads the configuration at `path` without checking its values.
 ///
 /// # Errors
-/// If it cannot be read, or contains something that no configuration can have.
+/// If the file cannot be read, or has content that no configuration can have.
 pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
     typed_as(path, &text_at(path)?)
 }
@@ -317,8 +317,8 @@ impl Config {
         self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
-    /// The plan of both directions. `forward` is the download, from the outside to the inside. The
-    /// outside is the left end of a wire.
+    /// The plan of both directions. `forward` is the download, since the outside is the left end of
+    /// a wire.
     pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) =
             (self.direction(Way::Download, context)?, self.direction(Way::Upload, context)?);

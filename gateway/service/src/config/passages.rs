@@ -5,8 +5,8 @@ use super::wire::TunnelSpec;
 use fairwire_datapath::io::insides::is_pattern;
 use fairwire_datapath::io::router::{Failing, Passage};
 
-/// The name of a router's first nftables table. The router's other tables append `/` and more to
-/// this name. No name of a gateway or an interface contains `/`.
+/// The name of a router's first nftables table. The router's other tables append `/` and more. No
+/// name of a gateway or interface contains `/`.
 pub(crate) fn table_of(spec: &Spec) -> String {
     format!("fairwire-{}", spec.name)
 }

@@ -8,8 +8,8 @@ use fairwire_datapath::class_book::{Bounds, Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
-/// Checks the bounds of all classes in one direction. If the link's `rate` is `None`, the direction
-/// is not shaped, and any bound is refused.
+/// Checks the bounds of all classes in one direction. Without a link `rate`, the direction is not
+/// shaped, and any bound is refused.
 pub(super) fn check(
     tree: &Tree,
     way: Way,

@@ -53,8 +53,8 @@ fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentErro
     }
 }
 
-/// The path of the journal of the subscriber file at `path`. If `path` is a link, the journal is
-/// next to the linked file.
+/// The path of the journal of the subscriber file at `path`: next to the linked file if `path` is a
+/// link.
 pub fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(".journal");

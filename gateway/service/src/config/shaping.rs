@@ -55,8 +55,8 @@ pub struct Shaping {
     pub leaf: LeafChoice,
 }
 
-/// The default limit of waiting packets. A home router's queue holds more than this at a few
-/// Mbit/s, and a fast link's queue holds less.
+/// The default limit of waiting packets: less than a home router's queue at a few Mbit/s, and more
+/// than a fast link's queue.
 const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;

@@ -103,7 +103,7 @@ pub struct DirectionSpec {
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
     /// Defaults for a real shared link. Fair droppers count bytes, and drop nothing while few bytes
-    /// wait. Some disciplines mark ECN-capable packets. Fast links serve the packets of a flow in
+    /// wait. Some disciplines mark ECN-capable packets. Fast links serve a flow's packets in
     /// trains.
     #[default]
     Link,
@@ -121,8 +121,8 @@ pub enum DscpChoice {
     /// The codepoint is cleared, so no router behind the gateway treats packets by a codepoint that
     /// strangers wrote. A `match` by `dscp` uses the original codepoint.
     Wash,
-    /// The codepoint becomes that of assured forwarding, class 1. The packet's colour is the drop
-    /// precedence: AF11 green, AF12 yellow, AF13 red (RFC 2597).
+    /// The codepoint becomes AF11 (green), AF12 (yellow) or AF13 (red), by the packet's colour (RFC
+    /// 2597).
     Af1,
     /// The codepoint becomes AF21, AF22 or AF23, by the packet's colour.
     Af2,
@@ -250,8 +250,8 @@ pub enum FlowsChoice {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// The class's name. The class `unclaimed` has the packets that no subscriber and no class
-    /// claims. It always exists. Unless listed, it is under the root, with weight 1 and no bounds.
+    /// The class's name. The class `unclaimed` has the packets that no subscriber or class claims.
+    /// Unless listed, it is under the root, with weight 1 and no bounds.
     pub name: String,
     /// The name of the parent class. Default: the root.
     pub parent: Option<String>,
@@ -284,8 +284,8 @@ pub struct BoundsSpec {
     /// The burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
     /// The rate that no host of the class exceeds. Only for classes without children and
-    /// subscribers. A keyed hash assigns each host to one of 256 leaves, so two hosts may share a
-    /// leaf. Default: none.
+    /// subscribers. A keyed hash assigns hosts to 256 leaves, so two hosts may share a leaf.
+    /// Default: none.
     pub each: Option<Quantity<Rate>>,
 }
 
@@ -382,10 +382,11 @@ pub enum DscpSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubscribersSpec {
-    /// A CSV file next to the configuration, with a line of column names: `name` and `addresses`
-    /// (prefixes, separated by spaces) or `vlan`. Optional columns: `class` (the parent class;
-    /// default: the root), `weight`, `download_guaranteed`, `download_ceiling`,
-    /// `upload_guaranteed`, `upload_ceiling`.
+    /// A CSV file next to the configuration, with a line of column names: `name`, and at least one
+    /// of `addresses`, `leased`, `vlan`, `pppoe` and `mac`. `addresses` and `leased` have prefixes,
+    /// separated by spaces. Optional columns: `inner_vlan`, `class` (the parent class; default: the
+    /// root), `weight`, `suspended`, `download_guaranteed`, `download_ceiling`, `download_burst`,
+    /// and the same three for `upload`.
     pub file: PathBuf,
     /// The columns that must match an upload's sender. Default: `"strict"`.
     pub bind: Option<BindSpec>,
@@ -415,8 +416,8 @@ pub struct IngressSpec {
     pub key_file: PathBuf,
 }
 
-/// The edge of a DiffServ domain where downloads leave it. This edge estimates how many in-profile
-/// packets are marked on the path, and reports to the edge where downloads enter.
+/// The edge where downloads leave a DiffServ domain. It estimates how many in-profile packets are
+/// marked on the path, and reports to the edge where downloads enter.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EgressSpec {
@@ -430,18 +431,18 @@ pub struct EgressSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
-    /// The socket that `status`, `top`, `reload` and programs use. Default: `NAME.sock` in the
-    /// first folder that applies: systemd's `RUNTIME_DIRECTORY`; `XDG_RUNTIME_DIR`, unless the
-    /// process is root; `/run/fairwire`.
+    /// The socket for `status`, `top`, `reload` and programs. Default: `NAME.sock` in the first
+    /// folder that applies: systemd's `RUNTIME_DIRECTORY`; `XDG_RUNTIME_DIR`, unless the process is
+    /// root; `/run/fairwire`.
     pub socket: Option<PathBuf>,
-    /// A group whose members may read over the socket (`status`, `counts`, `watch`), but change
-    /// nothing. Default: none; only the owner may use the socket.
+    /// A group whose members may only read over the socket (`status`, `counts`, `watch`). Default:
+    /// none; only the owner may use the socket.
     pub readers: Option<String>,
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. An address beyond loopback
     /// needs `token_file`. Default: none.
     pub metrics: Option<String>,
-    /// Names by which browsers and readers of metrics may address this machine, beyond its
-    /// addresses and `localhost`. Default: none; with a `token_file`, any name.
+    /// Names of this machine that HTTP clients may use, beyond its addresses and `localhost`.
+    /// Default: none; with a `token_file`, any name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// A file with the token for readers of metrics and of the page (`Authorization: Bearer …`; the
@@ -465,9 +466,8 @@ pub struct PageSpec {
     /// The page's address, such as `127.0.0.1:9821`; metrics are served there too. An address
     /// beyond loopback needs `telemetry.token_file`.
     pub address: String,
-    /// The file of the history, in a folder that the gateway's user may write. Default:
-    /// `NAME.sqlite` in systemd's `STATE_DIRECTORY`. Without a file the history is in memory, and
-    /// ends with the process.
+    /// The history's file, in a folder that the gateway's user may write. Default: `NAME.sqlite` in
+    /// systemd's `STATE_DIRECTORY`. Without a file, the history ends with the process.
     pub history: Option<PathBuf>,
     /// The most space that the history takes. Default: 64 MiB; from 1 MiB to 16 GiB.
     pub size: Option<Quantity<Size>>,
@@ -508,7 +508,7 @@ pub enum OnFailure {
     #[default]
     Closed,
     /// A watchdog bridges the two interfaces in the kernel, unshaped, until the gateway is back. On
-    /// a router the kernel forwards without help, unshaped, once the process is dead.
+    /// a router, the kernel forwards unshaped once the process is dead.
     Open,
 }
 

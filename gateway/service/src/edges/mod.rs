@@ -203,8 +203,8 @@ impl Egress {
         }
     }
 
-    /// Makes a report. A class's request is the sign of the sum of its votes since the last report.
-    /// This sum is numATR in the paper on the adaptive token bucket.
+    /// A class's request is the sign of the sum of its votes since the last report. The paper on
+    /// the adaptive token bucket calls this sum numATR.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers changed, so the votes are counted anew.

@@ -18,9 +18,9 @@ fn name_for(inside: u32) -> String {
 }
 
 impl Bridge {
-    /// Joins the interfaces with these indexes. The bridge forwards at once: it has no spanning
-    /// tree, no forwarding delay, no multicast snooping and no address. If this fails, the partly
-    /// built bridge is removed.
+    /// Bridges the interfaces with these indexes. The bridge forwards at once: it has no spanning
+    /// tree, forwarding delay, multicast snooping or address. On failure, the partly built bridge
+    /// is removed.
     pub(super) fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open().map_err(fail("opening a netlink socket"))?;

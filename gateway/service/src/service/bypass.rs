@@ -1,8 +1,8 @@
 //! Detects traffic that bypasses the gateway, by comparing the kernel's interface counters with the
 //! gateway's.
 //!
-//! A redirect of `tc`, a flowtable, a VPN on the router or a second bridge carries packets past the
-//! gateway. They still fill the line, so the gateway's shares are no longer fair.
+//! A `tc` redirect, a flowtable, a VPN on the router or a second bridge may carry such traffic. The
+//! traffic still fills the line, so the gateway's shares are no longer fair.
 
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};

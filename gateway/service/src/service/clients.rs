@@ -70,8 +70,8 @@ pub(super) enum Reply {
 }
 
 impl Clients {
-    /// The streams to poll, with their events. A stream without events is omitted, since poll would
-    /// report the end of a half-closed client again and again.
+    /// The streams to poll, with their events. Streams without events are omitted, since poll would
+    /// report a half-closed client again and again.
     pub(super) fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();

@@ -24,8 +24,8 @@ use std::sync::mpsc::SyncSender;
 pub(crate) enum Command {
     /// Replace both directions.
     Replace(Box<Replace>),
-    /// Apply these changes, which keep the class numbers. The answer returns unused memory, or an
-    /// error. On an error, only terms may have changed.
+    /// Apply these changes. The answer returns unused memory, or an error. On an error, only terms
+    /// may have changed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
     /// Make a direction's rate follow this schedule from this time on.
     SetRate(Way, RateLaw, Time),
@@ -43,8 +43,8 @@ pub(crate) enum Command {
 pub(crate) struct Edit {
     /// Class numbers that become vacant.
     pub gone: Vec<u32>,
-    /// Vacant numbers that are assigned to new classes. If an earlier packet with such a number is
-    /// still in the gateway, the edit fails.
+    /// Vacant numbers for new classes. The edit fails if an earlier packet with such a number is
+    /// still in the gateway.
     pub new: Vec<u32>,
     /// New terms, which are applied before the weights.
     pub terms: Vec<NewTerms>,

@@ -215,8 +215,8 @@ impl Guard {
         let (is_called, is_signalled, has_input) = (has(0), has(1), has(2));
         drop(events);
         if is_called && let Ok((stream, _)) = self.listener.socket.accept() {
-            // A live gateway keeps its name locked, so the caller is the successor of a dead
-            // gateway. The connection closes when the bridge is gone.
+            // A live gateway keeps its name locked, so the caller replaces a dead gateway. The
+            // connection closes when the bridge is gone.
             self.close("another gateway takes over");
             drop(stream);
             return Ok(Then::End);

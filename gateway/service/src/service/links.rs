@@ -1,7 +1,7 @@
 //! The kernel's state of the two interfaces, read on a separate thread.
 //!
-//! The datapath thread must not query the kernel about interfaces, since such a query takes a lock
-//! that other processes hold for tens of milliseconds.
+//! A query takes a lock that other processes hold for tens of milliseconds, which is too long for
+//! the datapath thread.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};

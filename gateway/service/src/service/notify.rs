@@ -1,7 +1,7 @@
 //! Notifies the service manager with sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 //!
-//! A process is ready when all its gateways are ready. It is alive while all remaining gateways are
-//! alive, and ends with the last gateway.
+//! A process is ready when all its gateways are ready, and alive while all remaining gateways are
+//! alive.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

@@ -51,9 +51,8 @@ pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool,
     }
 }
 
-/// Opens both interfaces, the outside on the left and the inside on the right. With a `waiter` this
-/// waits for missing interfaces, for at most `safety.patience`. Returns `None` if the gateway was
-/// ended meanwhile.
+/// Opens both interfaces, the outside on the left. With a `waiter`, waits for missing interfaces
+/// for at most `safety.patience`. Returns `None` if the gateway was ended meanwhile.
 pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,

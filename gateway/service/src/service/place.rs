@@ -78,7 +78,7 @@ pub(super) struct NameLock {
     is_others: Cell<bool>,
 }
 
-/// The number of attempts to lock. A guard may notice the death of a process some tens of
+/// The number of times that locking is retried. A guard may notice a process's death tens of
 /// milliseconds before the process's locks are released.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);

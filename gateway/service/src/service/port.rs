@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
     /// A port on the open interface `name`, whose state is in `link`. If the interface disappears,
-    /// the port calls `open` again and again, for at most `patience`.
+    /// the port retries `open` for at most `patience`.
     pub(super) fn new(
         name: &str,
         port: P,

@@ -99,9 +99,9 @@ pub(super) struct Files {
     pub devices: Vec<PathBuf>,
 }
 
-/// Confines this thread, and those that it starts, to these files, and forbids TCP connections
-/// (landlock(7)). Open files, and descriptors from other processes, can still be used. Returns
-/// false if the kernel has no Landlock.
+/// Confines this thread, and those that it starts, to these files, and forbids TCP bind and connect
+/// (landlock(7)). Open files and received descriptors remain usable. Returns false if the kernel
+/// has no Landlock.
 pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let fail = |error: landlock::RulesetError| {
         ServiceError::system("giving up files (Landlock)", std::io::Error::other(error))

@@ -237,8 +237,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer. In each array, the left port is first. `beat` is the time of
-/// the last beat to the guard.
+/// The header of a link's transfer. Arrays have the left port first. `beat` is the time of the last
+/// beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -273,7 +273,7 @@ impl Head {
 }
 
 /// Bytes before each frame: arrival time, length and direction. The arrival time is [`THROUGH`] if
-/// the discipline has already served the frame. Such a frame only has to leave.
+/// the discipline has already served the frame.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 

@@ -361,8 +361,8 @@ impl Board {
         self.captured(|rings, setting| as_pcapng(rings, setting).0)
     }
 
-    /// Calls `write` with copies of both rings, taken one after the other. Each ring is locked
-    /// while it is copied, and events during that time are counted as missed.
+    /// Calls `write` with copies of both rings. Each ring is locked while it is copied, and events
+    /// during that time are counted as missed.
     fn captured<T>(&self, write: impl FnOnce([&Ring; 2], &Setting<'_>) -> T) -> T {
         let (about, since) = {
             let store = lock(&self.store);

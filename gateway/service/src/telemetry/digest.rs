@@ -314,8 +314,8 @@ fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
-    // A flow that is missing in `oldest` began with zeros at an unknown time in the window. Its
-    // rate is computed over the entire window, like the rates of other flows.
+    // A flow missing in `oldest` began with zeros at an unknown time in the window, so its rate is
+    // computed over the entire window.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

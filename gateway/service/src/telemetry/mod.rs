@@ -1,8 +1,7 @@
 //! The telemetry of a running gateway.
 //!
-//! The [`Observer`] runs on the datapath thread at each telemetry interval. It copies counters to
-//! the [`Board`], and never waits. Threads that read the board compute rates, fair shares and
-//! names.
+//! On the datapath thread, the [`Observer`] copies counters to the [`Board`] at each telemetry
+//! interval, and never waits. Readers of the board compute rates, fair shares and names.
 
 pub mod about;
 mod board;

@@ -164,8 +164,8 @@ pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
     [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
 
-/// The most gauges that are kept for a discipline. Gauges of its components are left out, since
-/// there may be a component for each subscriber.
+/// The most gauges kept for a discipline. Gauges of its components are left out, since each
+/// subscriber may have a component.
 pub(super) const MAX_GAUGES: usize = 64;
 
 struct Gauges<'a>(&'a mut Vec<Gauge>);

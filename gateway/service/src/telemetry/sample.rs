@@ -10,8 +10,7 @@ use fairwire_datapath::trips::{ClassTrips, TripCount};
 use std::collections::VecDeque;
 
 /// Accounts copied at one interval. With cold caches, copying both directions and the classes takes
-/// at most 118 us of processor time (`benches/telemetry.rs`; measured with 16 fewer bytes per
-/// account).
+/// at most 118 us of CPU time (`benches/telemetry.rs`; measured with 16 fewer bytes per account).
 const FLOWS_AT_ONCE: usize = 512;
 /// Classes copied at one interval. A copy of 20 000 classes takes 20 intervals.
 const CLASSES_AT_ONCE: usize = 1024;

@@ -3,8 +3,8 @@
 use fairwire_control::snapshot::WaySnapshot;
 use fairwire_core::Rate;
 
-/// The largest difference from the fair share that is still considered fair, in percentage points
-/// of the link. A single TCP connection varies by this much from second to second.
+/// The largest difference from the fair share that counts as fair, in percentage points of the
+/// link. A TCP connection varies by this much from second to second.
 const FAIR_POINTS: f64 = 5.0;
 const FAIR_JAIN: f64 = 0.9;
 

@@ -328,8 +328,8 @@ fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
         kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
         kind::FRAMED_IP_ADDRESS => {
             let address = Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?);
-            // If the address is the first of its network, this network is behind the customer's
-            // router. Otherwise the network may have many customers, so only the address counts.
+            // If the address is its network's first, this network is behind the customer's router.
+            // Otherwise the network may have many customers, so only the address counts.
             let network = mask.filter(|mask| mask.leading_ones() == mask.count_ones());
             let network = network.map(|mask| Prefix::containing(address.into(), mask.leading_ones() as u8));
             Some(network.filter(|network| network.address() == address).unwrap_or(one(address.into())))

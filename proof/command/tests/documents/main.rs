@@ -1,7 +1,5 @@
-//! Tests of the documents: the commands of every page run, unless a mark exempts them, and their
-//! output is compared with the page.
-//!
-//! docs/how-to/write-a-page.md explains the marks.
+//! Runs the commands on every page of the documents, and compares their output with the page. A
+//! mark may exempt commands (docs/how-to/write-a-page.md).
 
 mod page;
 mod sandbox;

@@ -27,8 +27,8 @@ const SKIPPED: i32 = 77;
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// This script replaces cargo. Its `run -p NAME -- ARGUMENTS` runs the program that was built for
-/// the tests, since another build takes minutes.
+/// Replaces cargo: `run -p NAME -- ARGUMENTS` runs the program that was built for the tests, since
+/// another build takes minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3

@@ -55,7 +55,7 @@ pub struct WayJudged {
     /// The largest deviation of a group of flows from its fair share, relative to the share.
     pub worst_group: f64,
     /// The largest deviation of a class's share of the traffic from its fair share, percentage
-    /// points. Without classes, it is the largest deviation of a group's share.
+    /// points. Without classes, the largest deviation of a group's share.
     pub share_error_points: f64,
     /// The part of `share_error_points` that chance alone may cause if each full packet's class is
     /// random: [`CHANCE_SD`] standard deviations.

@@ -72,8 +72,8 @@ impl Markers {
         }
     }
 
-    /// The length of a run and of its unmeasured start, seconds. Moving targets need time: they
-    /// move by 0.5 % of the contract per second.
+    /// The length of a run and of its unmeasured start, seconds. Adaptive targets move by only 0.5
+    /// % of the contract per second.
     fn seconds(self) -> (f64, f64) {
         match self {
             Markers::Fixed => (120.0, 40.0),

@@ -147,8 +147,8 @@ impl Routers {
     }
 }
 
-/// The frame of an OSPF hello (RFC 2328, section A.3.2: IP protocol 89, hop limit 1) or a BFD
-/// control packet (RFC 5881, section 4: port 3784, hop limit 255). The payload never changes.
+/// The frame of an OSPF hello (RFC 2328, section A.3.2) or a BFD control packet to port 3784 (RFC
+/// 5881, sections 4 and 5). The payload never changes.
 fn frame(kind: usize, host: u8, source: [u8; 4]) -> Vec<u8> {
     let (destination, address, hops, protocol): ([u8; 6], [u8; 4], u8, u8) = match kind {
         0 => ([0x01, 0, 0x5e, 0, 0, 5], [224, 0, 0, 5], 1, 89),

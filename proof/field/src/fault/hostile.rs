@@ -124,8 +124,8 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
 }
 
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// The files that may read the wall clock. Reports between edges contain their sending time. So
-/// after a clock step of more than 10 s, reports are refused and targets return to contracts.
+/// The files that may read the wall clock. Reports between edges contain their sending time, so
+/// they are refused after a clock step of more than 10 s.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
 /// The gateway's sources. The web page is excluded, because its history uses the time of day.

@@ -61,8 +61,8 @@ fn sent_by(name: &str) -> Fallible<Counted> {
 /// The rate of the link below the tunnel, Mbit/s.
 const TUNNEL_MBPS: u64 = 100;
 const PROMISED_PERCENT: f64 = 90.0;
-/// The bytes of a full frame on the link, and of its TCP payload in VXLAN. The MTU of the tunnel is
-/// 1450, and 52 bytes of it are headers with timestamps.
+/// The bytes of a full frame on the link, and of its TCP payload in VXLAN. Of the tunnel's MTU of
+/// 1450, headers with timestamps take 52 bytes.
 const FRAME_AND_PAYLOAD: (f64, f64) = (1538.0, 1398.0);
 
 pub(super) fn tunnel(happened: &mut Happened) -> Fallible<()> {

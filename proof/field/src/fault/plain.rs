@@ -50,8 +50,8 @@ pub(super) fn tcp_percent(traffic: &Traffic, seen: &HostCounts, from_s: f64, to_
     bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
 }
 
-/// The longest time between two successive arrivals of pings in one direction, in milliseconds,
-/// within a period of a run. The ends of the period count as arrivals.
+/// The longest time between successive arrivals of pings in one direction, in milliseconds, from
+/// `from_s` to `to_s`. Both ends count as arrivals.
 pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &HostCounts, from_s: f64, to_s: f64) -> f64 {
     let (from, to) = ((from_s * 1e9) as u64, (to_s * 1e9) as u64);
     let pings =

@@ -35,8 +35,8 @@ const PROGRAM: &str = "fairwire-gateway";
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";
-/// The time for which flows continue after measuring ends, so that the next copy of their counters
-/// is made. Counters are copied twice a second.
+/// The time for which flows continue after measuring ends, because their counters are copied only
+/// twice a second.
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {

@@ -18,8 +18,8 @@ pub struct Contest {
     /// Later rates of the bottleneck: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// The bytes added to the length of each frame at the bottleneck. The length includes the
-    /// Ethernet header, so -14 counts only the IP packet.
+    /// The bytes added to each frame's length at the bottleneck. The length includes the Ethernet
+    /// header, so -14 counts only the IP packet.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,

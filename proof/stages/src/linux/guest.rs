@@ -47,8 +47,8 @@ impl Run {
 /// fraction done.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// If this process belongs to a guest, takes over and does not return. The guest's first process
-/// performs each run with `work`, and then switches the guest off. Must be called first in `main`.
+/// If this process belongs to a guest, takes over and does not return. In the guest, performs each
+/// run with `work`, and then switches the guest off. Must be called first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };

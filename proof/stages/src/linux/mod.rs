@@ -1,7 +1,7 @@
-//! Linux's discipline and its TCP, in User Mode Linux.
+//! Linux's discipline and its TCP, in User Mode Linux, a separate program whose code is not copied.
 //!
-//! User Mode Linux is a separate program, and none of its code is copied. Its clock is virtual
-//! (`examples/virtual_clock.rs`), so a run is independent of the machine's load.
+//! The clock is virtual (`examples/virtual_clock.rs`), so a run is independent of the machine's
+//! load.
 
 pub mod contest;
 pub mod guest;
@@ -166,11 +166,11 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
     Ok((contest, order))
 }
 
-/// Groups identical senders, in order of first occurrence. Returns the classes, and the sender
-/// index of each flow.
+/// Groups identical senders, in order of first occurrence. Returns the classes, and each flow's
+/// sender index.
 ///
 /// A class's round-trip time includes a packet's transmission time, since the kernel's shaper
-/// releases packets when their transmission starts.
+/// releases packets when transmission starts.
 fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {

@@ -49,7 +49,7 @@ const FIRST_FROM_SENDERS: u32 = 101;
 /// The maximum number of packets in netem. It is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
 /// The minimum, default and maximum of TCP's buffers, in bytes. The maximum is eight times the
-/// bytes in flight with the longest queue and round trip.
+/// largest number of bytes in flight.
 const WINDOW: &str = "4096 4000000 8000000";
 
 pub(super) fn from_senders(class: usize) -> String {

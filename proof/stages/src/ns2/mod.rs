@@ -1,5 +1,5 @@
-//! ns-2 2.35, a separate simulator with its own queue and TCP. None of its code is copied. Our
-//! script `dumbbell.tcl` gets a plan's link, flows and start times as arguments.
+//! ns-2 2.35, a separate simulator whose code is not copied. Our script `dumbbell.tcl` gets a
+//! plan's link, flows and start times as arguments.
 
 mod printed;
 mod queue;

@@ -181,8 +181,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     }
     match &tcp.control {
         ControlConfig::Reno => {}
-        // ns-2's `k_parameter_` is per round trip, so it is our `k` minus 1. ns-2's `decrease_num_`
-        // is the fraction that remains after a decrease, 1 - `c2`.
+        // ns-2's `k_parameter_` is per round trip, so it is our `k` minus 1. Its `decrease_num_` is
+        // the fraction that remains after a decrease.
         ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
             variables += &format!(
                 " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",

@@ -57,8 +57,8 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that the contents of the site include every page below `docs`, by a link or by a marker
-/// for all pages of its folder.
+/// Checks that the site's contents include every page below `docs`, by a link or by a marker for
+/// its folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();
@@ -72,8 +72,8 @@ pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     lost.map(|page| Breach::of(&page.path, format!("nothing leads to it: {CONTENTS} does not"))).collect()
 }
 
-/// Checks that a block below `<!-- quote: PATH -->` equals the entire file, and that a block below
-/// `<!-- quote part: PATH -->` is in the file.
+/// Checks that a block below `<!-- quote: PATH -->` equals the file, and that a block below `<!--
+/// quote part: PATH -->` is in the file.
 pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (page, mark) in tree.ending(".md").flat_map(|page| QUOTES.map(|mark| (page, mark))) {

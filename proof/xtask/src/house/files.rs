@@ -10,8 +10,8 @@ const MAX_LINES: usize = 600;
 const EMPTY_WORDS: &[&str] =
     &["util", "utils", "helper", "helpers", "manager", "managers", "base", "old", "new2", "misc"];
 
-/// Checks that no file or folder name contains one of [`EMPTY_WORDS`], and that no Rust file has
-/// more than [`MAX_LINES`] lines before its tests. Files in a folder `tests` may be longer.
+/// Checks that no file or folder name has one of [`EMPTY_WORDS`], and that no Rust file outside
+/// folders `tests` has more than [`MAX_LINES`] lines before its tests.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.files.iter().flat_map(|file| [check_name(file), check_length(file)]).flatten().collect()
 }

@@ -47,8 +47,8 @@ pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that a comment gives the reason for every library in the root `Cargo.toml`, on the
-/// library's line or above. Our own crates need no reason.
+/// Checks that a comment gives the reason for every external library in the root `Cargo.toml`, on
+/// the library's line or above.
 pub fn check_reasons(tree: &Tree) -> Vec<Breach> {
     let root = tree.file("Cargo.toml").map_or("", |file| &file.text);
     let unexplained = dependencies(root).filter(|(_, line, above)| {

@@ -1,6 +1,5 @@
-//! Checks modules. Files that import each other, directly or indirectly, can only be read together,
-//! so such cycles must be small. Every file must be declared by a module, since an undeclared file
-//! is never compiled.
+//! Checks modules. Cycles of imports must be small, because their files can only be read together.
+//! Every file must be declared by a module, since undeclared files are never compiled.
 
 use super::breach::Breach;
 use super::code::paths;

@@ -94,7 +94,7 @@ fn is_item(text: &str) -> bool {
 }
 
 /// The prose of each line; empty for a line without prose. Code between backquotes becomes one
-/// word, and links are replaced by their text.
+/// word, and a link becomes its text.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {

@@ -9,8 +9,8 @@ use super::tree::Tree;
 pub const PURE: &str = "foundation/catalogue foundation/core foundation/laws foundation/metrics foundation/parameters \
     foundation/wire simulator/figures simulator/play simulator/play-wasm simulator/sim simulator/tcp";
 
-/// The texts banned in a pure crate's code (separated by `,`), with the reasons. Rust's `core` is
-/// allowed: it has no effects, and its `core::net` has only addresses.
+/// The texts banned in a pure crate's code, separated by `,`, with the reasons. Rust's `core` is
+/// allowed, since it has no effects: `core::net` has only addresses.
 const BANNED: &[(&str, &str)] = &[
     ("Instant,SystemTime,UNIX_EPOCH", "time is an argument"),
     ("std::env,std::fs,std::net,std::os,std::process", "effects leave by return value"),

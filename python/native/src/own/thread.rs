@@ -22,8 +22,7 @@ impl Thread {
 
 /// Keeps the interpreter state of this thread while `what` runs without the interpreter's lock.
 ///
-/// Otherwise, each Python call from this thread would create and drop the state, which takes longer
-/// than most calls.
+/// Otherwise, each Python call would create and drop the state, which takes longer than most calls.
 pub(super) fn keeping_state<T>(what: impl FnOnce(Thread) -> T) -> T {
     struct Kept(*mut ffi::PyThreadState, ffi::PyGILState_STATE);
 
@@ -39,8 +38,8 @@ pub(super) fn keeping_state<T>(what: impl FnOnce(Thread) -> T) -> T {
     }
 
     // SAFETY: the interpreter runs while this module is in use. `PyGILState_Ensure` acquires the
-    // interpreter's lock, and `PyEval_SaveThread` releases the lock before `what` runs.
-    // `PyGILState_Ensure` may be nested.
+    // interpreter's lock, and may be nested. `PyEval_SaveThread` releases the lock before `what`
+    // runs.
     let (_kept, thread) = unsafe {
         let state = ffi::PyGILState_Ensure();
         let thread = Thread(ffi::PyThread_get_thread_ident());

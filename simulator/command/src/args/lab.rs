@@ -50,8 +50,8 @@ pub(crate) enum LabCommand {
 /// The arguments of `lab shell`. Each option changes the scenario, as `--set` does.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShellArgs {
-    /// A scenario: `[link]` carries packets to the command, and `[return]` carries the command's
-    /// packets. Default: 10 Mbit/s, 20 ms and 100 packets in each direction.
+    /// A scenario with `[link]` to the command and `[return]` from the command. Default: 10 Mbit/s,
+    /// 20 ms and 100 packets in each direction.
     #[arg(value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// The rate in each direction.

@@ -13,8 +13,8 @@ Examples:
 A sender is a congestion controller (`fairwire list controllers`), or a source (`fairwire list sources`), perhaps with a
 number before it and a rate behind it. A file that is there is never written over.";
 
-/// The arguments of `new`. Each missing option is read from one line of the input. After the end of
-/// the input, the remaining options take their defaults.
+/// The arguments of `new`. Each missing option is read from one line of the input. After the last
+/// line, the remaining options take their defaults.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The file to write, which must not exist yet.

@@ -28,8 +28,8 @@ pub(crate) struct OutputArgs {
     /// discipline.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
-    /// Permit more than 30 million rows of samples or 100 million lines of traces, and runs that
-    /// together take more than 8 GB of memory.
+    /// Permit more than 30 million rows of samples, 100 million lines of traces, or 8 GB of memory
+    /// for all runs together.
     #[arg(long)]
     pub yes: bool,
 }

@@ -17,9 +17,9 @@ const SAMPLES: &str = "samples 1";
 /// about 1 ms, plus 10 us per flow: at most a fiftieth of the run's duration.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
-/// The additional minimum duration per row of samples. Keeping a row takes 0.7 us
-/// (docs/outputs.md), a fifth of this duration. Samples may cost more than records, because
-/// pictures are redrawn more often than runs are repeated.
+/// The additional minimum duration per row of samples: five times the 0.7 us of keeping a row
+/// (docs/outputs.md). Samples may cost more than records, because pictures are redrawn more often
+/// than runs are repeated.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// Keeps and finds finished runs. A kept run has a record and perhaps samples, from which series

@@ -139,8 +139,8 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// Makes a path absolute. Paths in a scenario are relative to its file, but paths in options are
-/// relative to the current folder. The name of a built-in trace stays unchanged.
+/// Makes a path in an option absolute, because paths in a scenario are relative to its file. The
+/// name of a built-in trace stays unchanged.
 fn absolute(path: &Path) -> Result<String, Failure> {
     if let Some(known) = path.to_str().and_then(NamedTrace::find) {
         return Ok(known.name.into());

@@ -32,9 +32,8 @@ enum Cell {
     Other(IgnoredAny),
 }
 
-/// The series of the file `packed`. Rates become the measure `egress` of a group, in bit/s. Times
-/// become the measure `ping`, in s. Series in other units, and sums or means of other series, are
-/// omitted.
+/// The series of the file `packed`. Rates become a group's `egress` in bit/s, and times become
+/// `ping` in s. Series in other units, and sums or means of series, are omitted.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;

@@ -38,8 +38,8 @@ pub(super) fn scatter(table: &Table, only: &[String]) -> Vec<Panel> {
     disciplines.iter().enumerate().map(panel).collect()
 }
 
-/// Bars of `measures`, each with its 95 % interval: one bar per measure and discipline. A measure
-/// that ends with a dot selects all measures with this prefix.
+/// Bars of `measures` with 95 % intervals, one per measure and discipline. A measure that ends with
+/// a dot selects all measures with this prefix.
 pub(super) fn bars(report: &Report, measures: &[String]) -> Vec<Panel> {
     let panel = |measure: &String| {
         let named = named(report, measure);

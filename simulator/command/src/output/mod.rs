@@ -172,7 +172,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Calls `go` with the observer of a simulated run. Returns the rows of a finished run if they
+    /// Calls `go` with the observer of a simulated run. Returns a finished run's rows if they
     /// should be kept and are not too many.
     pub(crate) fn observe(
         &self,

@@ -190,8 +190,8 @@ impl ContestPlan {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// Passes the contest's series to `watch`, and returns the contest's record. `None` if the
-    /// caller stopped the contest.
+    /// Passes the series to `watch`, and returns the record. `None` if the caller stopped the
+    /// contest.
     ///
     /// # Errors
     /// The reason why the contest could not run.
@@ -337,8 +337,7 @@ pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COU
 
 /// Checks that this kernel's senders can run a contest of `dumbbell`.
 ///
-/// The kernel loads modules of congestion controls on demand, so the check tries to use each
-/// control.
+/// The check tries each congestion control, because the kernel loads modules on demand.
 pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {

@@ -1,5 +1,5 @@
-//! The font of figures for papers: DejaVu Sans Condensed, about as wide as Helvetica. The font is
-//! compiled into the program, so a figure has the same bytes on every machine.
+//! The font of figures for papers: DejaVu Sans Condensed, about as wide as Helvetica. The program
+//! contains the font, so a figure has the same bytes on every machine.
 
 use ttf_parser::{Face, GlyphId};
 

@@ -15,7 +15,7 @@ pub(super) const ABOUT: About = About {
 };
 
 /// A dumbbell of dumbbells: hosts at switches, an inner link from each switch to its hub, and an
-/// outer link between the two hubs.
+/// outer link between the hubs.
 #[parameters(name = "dumbbells", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DumbbellsSpec {
@@ -89,8 +89,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The number of the first link of type `kind`. The types in order: the outer link, links from
-    /// switches to hubs, links from hubs to switches, links from hosts, links to hosts.
+    /// The number of the first link of type `kind`. The types, from 0: outer link, switch to hub,
+    /// hub to switch, from host, to host.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,

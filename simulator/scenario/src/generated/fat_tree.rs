@@ -27,8 +27,8 @@ pub struct FatTreeSpec {
     pub k: Option<u32>,
     /// The number of hosts at each edge switch.
     ///
-    /// If all links have the same rate, more than `k`/2 hosts can overload the upward links of
-    /// their edge switch.
+    /// If all links have the same rate, more than `k`/2 hosts can overload their switch's upward
+    /// links.
     #[parameter(unset = "`k` / 2", min = 1, max = 1000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -54,8 +54,8 @@ pub struct FatTreeSpec {
 /// The rule that chooses the upward path.
 #[word]
 pub enum RouteBy {
-    /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992). A flow's
-    /// acknowledgements have another hash. The hash does not depend on the seed.
+    /// By a hash of the flow at each switch (ECMP, RFC 2992). A flow's acknowledgements have
+    /// another hash. The hash does not depend on the seed.
     #[default]
     Flow,
     /// Only by the destination: an edge switch uses the destination's port, an aggregation switch

@@ -1,7 +1,6 @@
-//! Generated networks, which a few numbers describe completely.
+//! Generated networks, which a few numbers describe.
 //!
-//! Only the links that flows need are created: the links of a path are computed from the numbers of
-//! its ends.
+//! The links of a path are computed from its ends, so only the links that flows need are created.
 
 mod dumbbells;
 mod fat_tree;
@@ -102,8 +101,7 @@ pub struct About {
 /// The component type of networks.
 pub struct Networks;
 
-/// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
-/// packets" } }`.
+/// A network as entered.
 pub type NetworkChoice = Named<Networks>;
 
 impl Kind for Networks {

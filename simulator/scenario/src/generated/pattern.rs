@@ -142,8 +142,7 @@ impl PatternChoice {
 }
 
 /// The receiver of each host. The permutation has a single cycle, so no host sends to itself (S.
-/// Sattolo, "An algorithm to generate a random cyclic permutation", Information Processing Letters
-/// 22(6), 1986).
+/// Sattolo, Information Processing Letters 22(6), 1986).
 fn permutation(hosts: u32, number: u32) -> Vec<u32> {
     let mut rng = Seed(number.into()).stream("permutation of hosts");
     let mut to: Vec<u32> = (0..hosts).collect();

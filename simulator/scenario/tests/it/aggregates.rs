@@ -105,8 +105,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // The recorded targets are means over time. On average, the targets had grown for 25 s. Each
-    // second, `additive` grows by 0.5 % of the contract, and `compounded` by 0.5 % of itself.
+    // The recorded targets are means over time, after 25 s of growth on average. Each second,
+    // `additive` grows by 0.5 % of the contract, and `compounded` by 0.5 % of itself.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

@@ -65,8 +65,8 @@ fn hosts_with_unresponsive_senders_get_half_each() {
 
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
-    // Measured: 0.44. Half of the gap to 0.5 arises because CoDel leaves the single flow's queue
-    // empty for some time. The other half goes to flows of the other host that count as new again.
+    // Measured: 0.44. The single flow loses half of the gap to 0.5 while CoDel leaves its queue
+    // empty. The other half goes to the other host's flows that count as new again.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }

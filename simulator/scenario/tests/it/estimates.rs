@@ -1,5 +1,5 @@
 //! If a wrong unit would cause excessive records, the scenario is refused before a run. The error
-//! states the number of records and the remedy.
+//! states their number and the remedy.
 
 use fairwire_core::Duration;
 use fairwire_scenario::estimate::{Keys, Recorded, check};

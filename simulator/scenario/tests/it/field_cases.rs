@@ -75,8 +75,8 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// Floods a link at twice its rate. Returns the dropped fraction, the marked fraction of the
-/// packets not dropped, and the median wait, ms.
+/// Floods a link at twice its rate. Returns the dropped fraction, the marked fraction of the rest,
+/// and the median wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""

@@ -72,7 +72,7 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
     // Headers of 28 bytes per 1172 bytes of payload add about 3 %. The mean of 1800 frames has a
-    // standard error of 1 %. The tolerance exceeds 3.3 standard errors.
+    // standard error of 1 %, so the tolerance exceeds 3.3 standard errors.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 

@@ -43,7 +43,7 @@ fn head(nodes: &str, disciplines: &str) -> String {
 }
 
 /// Asserts that greedy flows get their max-min shares, within 2 %. Buffers exceed the
-/// bandwidth-delay products, so each flow always has a packet when its turn comes.
+/// bandwidth-delay products, so no flow misses a turn.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();

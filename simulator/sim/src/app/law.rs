@@ -30,8 +30,8 @@ pub enum Law {
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// The values of a law between two bounds. A value outside them is drawn again. After a hundred
-    /// such values in a row, the last is moved to the nearer bound.
+    /// The values of a law between two bounds. A value outside is drawn again. After a hundred such
+    /// values in a row, the last is moved to the nearer bound.
     Between {
         /// The law.
         law: Box<Law>,

@@ -146,7 +146,7 @@ impl Session {
         std::mem::take(&mut self.page)
     }
 
-    /// Records that the receiver of `flow` now has `segments`. If these complete a timed transfer,
+    /// Records that the receiver of `flow` has `segments`. If they complete a timed transfer,
     /// returns when the transfer began, and its number of segments.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];

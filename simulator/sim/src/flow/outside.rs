@@ -114,8 +114,8 @@ impl Flow {
     }
 }
 
-/// Forwards `frame`, kept in `slot`. It entered a leg of the return path at `at`. The leg leads to
-/// a queue or, over `down`, to the first end.
+/// Forwards `frame`, kept in `slot`, which entered a return leg at `at`. The leg leads to a queue
+/// or, over `down`, to the first end.
 fn go_on_back(
     frame: Frame,
     slot: u32,

@@ -9,8 +9,8 @@ use crate::plan::Source;
 use fairwire_core::Rng;
 use fairwire_tcp::{LossCounts, Sender};
 
-/// The protocol of a flow. The TCP sender is not boxed: nearly all flows are TCP, and a box would
-/// cost another cache miss per packet.
+/// The protocol of a flow. The TCP sender, the usual case, is not boxed: a box would cost another
+/// cache miss per packet.
 pub(super) enum Protocol {
     Tcp(Sender),
     Datagrams(Box<Datagrams>),

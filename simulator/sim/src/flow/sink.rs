@@ -86,8 +86,7 @@ impl Flow {
     }
 
     /// Forwards `frame`, kept in `slot`, which entered its leg at `at`. The leg leads to a queue
-    /// or, for an acknowledgement, to the sender. Data at the end of its path is delivered by the
-    /// caller.
+    /// or, for an acknowledgement, to the sender. The caller delivers data at the end of its path.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];

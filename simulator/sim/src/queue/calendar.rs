@@ -31,8 +31,8 @@ struct Counts {
     since: Time,
 }
 
-/// Buckets are up to 2^4 times as wide as the mean gap between events. So a bucket has about 2^3 to
-/// 2^4 events: few to sort, and enough to prefetch data together.
+/// Buckets are up to 2^4 times as wide as the mean gap between events. A bucket then has about 2^3
+/// to 2^4 events: few to sort, and enough to prefetch together.
 const CROWDED_BY: u32 = 4;
 
 /// The maximum number of events that are prefetched from a bucket. With more, the first might be
@@ -45,8 +45,7 @@ pub(super) const CROWD: usize = 64;
 const MIN_BUCKETS: usize = 1 << 10;
 const MAX_BUCKETS: usize = 1 << 22;
 
-/// A first guess at the width, 2^17 ns = 131 us: the transmission time of a packet of about 500
-/// bytes at 30 Mbit/s.
+/// The first width, 2^17 ns = 131 us, is the transmission time of about 500 bytes at 30 Mbit/s.
 const FIRST_SHIFT: u32 = 17;
 
 impl Calendar {

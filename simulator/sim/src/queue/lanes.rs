@@ -67,7 +67,7 @@ pub(crate) struct Lanes {
     /// of the keys of `2 n` and `2 n + 1`.
     keys: [u64; 2 * MAX_LANES],
     /// The lane whose path to the root is out of date since a pop. A push to the same lane often
-    /// follows. Deferring the update until the root is needed saves half of the updates.
+    /// follows, so deferring the update saves half of the updates.
     changed: usize,
     /// True if a lane has used up its prefetched entries.
     is_due: bool,
@@ -326,8 +326,8 @@ impl Ring {
         }
     }
 
-    /// Moves the next entry, if any, to the front, and returns when it is due. The time is read
-    /// from the slot, because a read from the front would wait for the write.
+    /// Moves the next entry, if any, to the front, and returns its time. The time is read from the
+    /// slot, because a read from the front would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {

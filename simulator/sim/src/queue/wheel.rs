@@ -5,15 +5,14 @@ use crate::ties::Ties;
 use fairwire_core::Time;
 use std::cmp::Ordering;
 
-/// A waiting event. Its derived order, by time and then by number, is for the heap of distant
-/// events. The events of one bucket are sorted by [`order`](Entry::order), which applies the tie
-/// rule.
+/// A waiting event. The derived order, by time and then by number, is for the heap of distant
+/// events. Buckets are sorted by [`order`](Entry::order), which applies the tie rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
-    /// The event's number in the order of insertion, modulo 2^32. Of two events with the same time
-    /// and number, the one with the lower serial comes first.
+    /// The position in the order of insertion, modulo 2^32. It decides between events with the same
+    /// time and number.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }
@@ -50,8 +49,7 @@ pub(crate) struct Wheel {
     free: u32, // the first free chunk, or NONE
 }
 
-/// The width of a bucket is two to the power `shift`. The number of buckets is a power of two, and
-/// at least 64.
+/// A bucket is 2^`shift` ns wide. The number of buckets is a power of two, and at least 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,
@@ -71,8 +69,7 @@ struct Chunk {
     next: u32, // a full chunk, or NONE; also the link of the free list
 }
 
-/// The maximum number of events in a chunk. Ten events of 24 B and a link of 4 B fit in four cache
-/// lines.
+/// Events per chunk: ten events of 24 B and a link of 4 B fit in four cache lines.
 const ROOM: usize = 10;
 const _: () = assert!(size_of::<Chunk>() == 256);
 
@@ -149,8 +146,8 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The word that contains `start` is searched twice: first for its bits from `start` on, and
-        // at the end for its bits before `start`, which are the furthest ahead.
+        // The bits from `start` on are searched first. The bits before `start` in the same word are
+        // searched last, because they are the furthest ahead.
         for step in 0..=words {
             if word != 0 {
                 let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;

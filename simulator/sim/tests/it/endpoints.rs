@@ -213,8 +213,8 @@ fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each direction takes 80 us + 3 ms on each of the flow's links. The link between them takes
-    // 1 ms + 10 ms.
+    // Each direction takes 80 us + 3 ms on each access link, and 1 ms + 10 ms on the link between
+    // them.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);
@@ -268,8 +268,8 @@ fn files() -> Measured {
 fn a_flow_finished_after_the_warm_up_is_a_transfer_and_two_runs_agree() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // The shortest flow sends 60 packets at a mean interval of 20 ms. It takes 1.2 s ± 0.09 s (one
-    // standard deviation), longer than the warm-up of 1 s.
+    // The shortest flow sends 60 packets in 1.2 s +- 0.09 s (one standard deviation), longer than
+    // the warm-up of 1 s.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }

@@ -67,7 +67,7 @@ const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
 /// Three standard deviations of a run's relative throughput. Over 12 seeds with SACK, they were 3.6
-/// to 6.0 % at the loss probabilities of the first test.
+/// to 6.0 % at the first test's loss probabilities.
 const CHANCE: f64 = 0.06;
 
 #[derive(Clone, Copy, PartialEq)]

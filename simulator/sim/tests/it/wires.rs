@@ -112,8 +112,8 @@ fn bursts_come_to_the_stationary_loss() {
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
     // The first term is the variance for independent losses. The second is due to the correlation
-    // 0.79 of successive states. It is 2 × 0.79 / 0.21, times (0.8 - 0.001)^2, times the state's
-    // variance 20/441, divided by the number of packets.
+    // 0.79 of successive states. It has the factors 2 * 0.79 / 0.21, (0.8 - 0.001)^2, and the
+    // state's variance 20/441.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");
@@ -126,9 +126,9 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let measured = measured(reno(), law, 300);
         assert!(measured.links[0].drops.is_empty(), "no queue is in its way");
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
-        // The constant is 1.31 for independent losses (T. Ott, J. Kemperman and M. Mathis, 1996),
-        // and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997). The window hardly
-        // grows during a recovery, so a tenth is tolerated.
+        // The constant is 1.31 for independent losses (T. Ott et al., 1996), and 1.22 for evenly
+        // spaced losses (M. Mathis et al., CCR 27(3), 1997). The window hardly grows during a
+        // recovery, so a tenth is tolerated.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }

@@ -103,8 +103,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Cross-validation: the numbers are assigned alternately to two halves. The draw that is best for
-/// one half is judged by its distance from the other half.
+/// Cross-validation: the numbers are assigned alternately to two halves. The best draw for one half
+/// is judged by its distance from the other half.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -120,9 +120,8 @@ fn held_out(
     })
 }
 
-/// The relative differences of our numbers from the printed ones; `None` where we have no number. A
-/// difference is divided by the printed number, or by the mean size of the measure's printed
-/// numbers, whichever is larger.
+/// The relative differences of our numbers from the printed ones; `None` where we have no number.
+/// The divisor is the printed number or, if larger, the mean size of the measure's printed numbers.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()

@@ -201,8 +201,8 @@ impl SettingSpec {
                     Scale::Linear => from + unit * (to - from),
                     Scale::Log => from * libm::pow(to / from, unit),
                 };
-                // Four digits are enough to distinguish values, and short enough to type. A value
-                // rounded to four digits can lie just outside the range.
+                // Four digits distinguish values, and are short enough to type. A rounded value can
+                // lie just outside the range.
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));

@@ -39,7 +39,7 @@ enum Law {
     Exponential,
 }
 
-/// The distributions of the flows' rates. The first three have the one property that the paper
+/// The distributions of the flows' rates. The first three have the only property that the paper
 /// states of its traces: the fastest tenth of the flows has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),

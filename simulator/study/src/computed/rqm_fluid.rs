@@ -18,8 +18,8 @@ const STEEPNESS: f64 = 1.0;
 /// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
 /// paper's counts of drops.
 const ALPHA: f64 = 1.0;
-/// The numbers of sessions n. With more than a dozen sessions, the guess would respond so fast that
-/// the solver's steps would have to be tiny.
+/// The numbers of sessions n. With more than a dozen sessions, the guess responds so fast that the
+/// solver would need tiny steps.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 /// The values of q. Theorem 1 gives the time until rates are within a factor of 1 + e^(-q) of their
 /// limit.

@@ -141,8 +141,8 @@ pub struct PointSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
-    /// The case's label. If the case has one discipline, the label is the complete name of the
-    /// series; else the name is `discipline, label`.
+    /// The case's label. The series is named `discipline, label`, or only `label` if the case has
+    /// one discipline.
     pub label: String,
     /// Changes to the scenario.
     #[serde(default)]
@@ -287,8 +287,8 @@ pub struct LineSpec {
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// The paper states that all values differ from `y` by at most this fraction of `y`, such as
-    /// 0.15. The range is drawn as a shaded band.
+    /// The paper states that all values differ from `y` by at most this fraction of `y`. The range
+    /// is drawn as a band.
     pub within: Option<f64>,
     /// The title of the only drawing that shows the line. Default: all drawings.
     pub panel: Option<String>,

@@ -161,9 +161,9 @@ pub trait Control: Debug {
     /// flow continues from at least its earlier `window` and `threshold`, in segments.
     fn undone(&mut self, _window: f64, _threshold: f64) {}
 
-    /// Invoked in recovery, when a partial acknowledgement shows that `by` more segments have left
-    /// the network (RFC 6582, section 3.2, step 5). A controller whose window does not count
-    /// segments in flight may ignore the call.
+    /// Invoked when a partial acknowledgement shows that `by` more segments have left the network
+    /// (RFC 6582, section 3.2, step 5). A controller whose window does not count segments in flight
+    /// may ignore the call.
     fn deflated(&mut self, _by: f64) {}
 
     /// Invoked when the window falls to `window` segments for one of four reasons:

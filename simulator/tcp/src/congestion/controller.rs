@@ -24,7 +24,7 @@ use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
 /// Passes the list of this crate's controllers, except Reno, and the arguments `$with` to the macro
-/// `$then`. Each entry has a description, a module, a type, the entered parameters and the checked
+/// `$then`. Each entry has a description, a type, the entered parameters and the checked
 /// parameters.
 #[macro_export]
 #[doc(hidden)]
@@ -62,8 +62,7 @@ macro_rules! controllers {
 /// The parameters of a controller, as a user enters them: a struct with the attribute
 /// `#[parameters]`.
 ///
-/// For an external controller, this struct is registered with
-/// `fairwire_scenario::control::register`.
+/// An external controller's struct is registered with `fairwire_scenario::control::register`.
 pub trait ControllerSpec {
     /// The controller with its constants, if all constants are within their bounds.
     fn config(&self) -> Result<ControlConfig, OutOfRange>;

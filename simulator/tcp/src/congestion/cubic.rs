@@ -189,8 +189,8 @@ impl Cubic {
         Curve { inflection_s: now.secs() + k, previous: now, reno: self.window }
     }
 
-    /// Sections 4.2 to 4.5: raises the window by a step towards the curve. If the curve is below
-    /// Reno's estimated window, raises the window to that estimate instead.
+    /// Sections 4.2 to 4.5: raises the window by a step towards the curve or, if Reno's estimated
+    /// window is above the curve, to this estimate.
     fn follow(&mut self, curve: &mut Curve, now: Time, segments: f64) {
         curve.reno += self.reno_step(curve.reno) * segments / self.window;
         let after_k = now.secs() - curve.inflection_s;
@@ -211,7 +211,7 @@ impl Cubic {
     }
 
     /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. With
-    /// alpha, a window multiplied by `beta` at each loss has the same average as Reno's window.
+    /// alpha, a window multiplied by `beta` at each loss has Reno's average.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }

@@ -174,7 +174,7 @@ impl Control for Westwood {
     }
 
     /// Sets the threshold to the path's capacity (Mascolo and others 2001, section 2) or, with
-    /// `halves`, to half of the window. The threshold limits the window.
+    /// `halves`, to half of the window.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);

@@ -376,8 +376,8 @@ impl Sender {
         self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
     }
 
-    /// Handles the answer to the SYN of the epoch `echo`. With RACK-TLP each retransmitted SYN is
-    /// timed, as with timestamps; the epoch distinguishes the last SYN from the previous one.
+    /// Handles the answer to the SYN of epoch `echo`. With RACK-TLP a retransmitted SYN is timed
+    /// too: the epoch distinguishes the last SYN from the previous one.
     fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
         if self.is_timely && !is_timed && echo == self.epoch {
             self.timed_at = self.armed_at();
@@ -419,9 +419,9 @@ impl Sender {
         }
     }
 
-    /// Delays the next segment by the retransmission timeout, because a window between one and two
-    /// cannot be halved (RFC 3168, section 6.1.2). Each further mark at a window of one doubles the
-    /// delay, as in ns-2.
+    /// Delays the next segment by the retransmission timeout, because a window below two cannot be
+    /// halved (RFC 3168, section 6.1.2). Each further mark at a window of one doubles the delay, as
+    /// in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {

@@ -169,8 +169,8 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // One mark comes at a window between 1 and 2, the next at a window of 1. Both cause equal
-    // waits. Each later mark doubles the wait. Each wait includes a round trip.
+    // A first mark at a window between 1 and 2, and a second at 1, cause equal waits. Each later
+    // mark doubles the wait. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over

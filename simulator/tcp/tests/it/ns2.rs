@@ -8,10 +8,10 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// Ten packets take as long on an access link as one on the queued link, so an arrival may coincide
-/// with the end of a transmission. In ns-2, the rounding of floats then decides which packet a
-/// small buffer drops. The observed effect is at most 0.08 % of the 140 000 packets in 80 s.
-/// Without such a coincidence the results are the same bit for bit.
+/// An access link is ten times as fast as the queued link, so an arrival may coincide with the end
+/// of a transmission. In ns-2, the rounding of floats then decides which packet a small buffer
+/// drops. The observed effect is at most 0.08 % of the packets. Without such a coincidence the
+/// results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
 fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u64, u32) {

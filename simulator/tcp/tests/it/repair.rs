@@ -1,8 +1,9 @@
 //! Retransmissions and their times for each loss recovery, with one to four packets of one window
 //! lost.
 //!
-//! The round trip is 32.6 ms. The first lost segment is 24; its third duplicate comes at 168 ms.
-//! ns-2 2.35 retransmits the same segments at the same times (`proof/bench/few-losses.tcl`).
+//! The round trip is 32.6 ms. The first lost segment is 24; its third duplicate acknowledgement
+//! comes at 168 ms. ns-2 2.35 retransmits the same segments at the same times
+//! (`proof/bench/few-losses.tcl`).
 
 use crate::path;
 

@@ -81,8 +81,8 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
     ///
-    /// An idle flow is forgotten after a period. The vendor's profiles have 20 us, 50 us and
-    /// 100 us, on links of 10 Gbit/s and more.
+    /// An idle flow is forgotten after a period. The vendor's profiles have 20 us, 50 us and 100
+    /// us, for links of at least 10 Gbit/s.
     #[parameter(
         unset = "what the link takes to send 1000 typical packets",
         min = "1 us",

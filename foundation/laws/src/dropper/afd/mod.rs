@@ -272,8 +272,7 @@ pub struct Samples {
     pub measure: Option<Measure>,
     /// b: the number of samples kept.
     ///
-    /// The paper's rule is 10 R / r_fair, where R is the rate of all arrivals and r_fair is the
-    /// fair rate.
+    /// The paper's rule is 10 R / r_fair, for a rate R of all arrivals and a fair rate r_fair.
     #[parameter(
         default = 1000,
         min = 1,

@@ -161,8 +161,8 @@ impl FlowSet {
         self.drawn
     }
 
-    /// Draws a set of distinct flows, all equally likely, by R. W. Floyd's method (Bentley,
-    /// "Programming pearls: a sample of brilliance", CACM 30(9), 1987).
+    /// Draws distinct flows, all equally likely, by R. W. Floyd's method (Bentley, "Programming
+    /// pearls: a sample of brilliance", CACM 30(9), 1987).
     fn draw(&mut self, counts: &Counts, rng: &mut Rng) {
         let flows = counts.flows() as u32;
         self.len = 0;

@@ -22,8 +22,8 @@ struct Tally(u64);
 
 const SAMPLES: u64 = (1 << 24) - 1;
 
-/// The maximum number of samples. The paper's rule, 10 R / r_fair, gives 178 600 at a rate R of 1
-/// Gbit/s and a fair rate r_fair of 56 kbit/s.
+/// The paper's rule, 10 R / r_fair, gives 178 600 samples at a rate R of 1 Gbit/s and a fair rate
+/// r_fair of 56 kbit/s.
 const MAX_SAMPLES: u32 = 1 << 20;
 
 const _: () = assert!((MAX_SAMPLES as u64) < SAMPLES);

@@ -154,8 +154,7 @@ pub struct Spec {
     pub idle_refill: Option<bool>,
     /// The backlog up to which every packet enters.
     ///
-    /// Packets of a flow without tokens borrow them. The paper has no such threshold. See *Where we
-    /// differ*.
+    /// Packets of a flow without tokens borrow them. See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }

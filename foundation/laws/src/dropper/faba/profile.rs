@@ -47,8 +47,8 @@ impl Knees {
     }
 }
 
-/// A factor slightly above 1. The excess is far greater than the rounding errors of a few
-/// multiplications, which are at most 2^-53 each.
+/// The excess over 1 is far greater than the rounding errors of a few multiplications, which are at
+/// most 2^-53 each.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
@@ -80,8 +80,8 @@ impl Profile {
 }
 
 impl Profile {
-    /// True if a packet surely passes when its flow's bucket of `height` holds `tokens`, a number
-    /// above zero. If false, [`probability`](Self::probability) decides, which needs a division.
+    /// True if a packet surely passes when its flow's bucket of `height` holds `tokens`, above
+    /// zero. Otherwise [`probability`](Self::probability) decides, which needs a division.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)

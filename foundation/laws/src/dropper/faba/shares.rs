@@ -128,8 +128,8 @@ impl Shares {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// The tokens to move. After a draw in proportion to weight, this is `chunk`. After a uniform
-    /// draw, it is `chunk` times gamma_i / mean(gamma).
+    /// The tokens to move: `chunk` after a draw in proportion to weight, and `chunk` times gamma_i
+    /// / mean(gamma) after a uniform draw.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
         match self.draws {

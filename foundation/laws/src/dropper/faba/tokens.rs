@@ -1,7 +1,7 @@
-//! Tokens: the accounting that FABA, SFED and hierarchical FABA share.
+//! The tokens of FABA, SFED and hierarchical FABA.
 //!
-//! Tokens are integers of 2^-20 token, so they are conserved exactly. A token is worth a packet, or
-//! a byte in byte mode.
+//! Accounts are integers of 2^-20 token, so tokens are conserved exactly. A token is worth a
+//! packet, or a byte in byte mode.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::role;

@@ -131,7 +131,7 @@ pub struct Spec {
     pub beta_max: Option<u32>,
     /// The classes, in at most 8 levels.
     ///
-    /// A flow has weight 1 in its class. A flow whose class is not listed is under the root.
+    /// A flow has weight 1 in its class. Flows of unlisted classes are under the root.
     #[parameter(is = role::TREE, unset = "none", unit = "list", source = "Section 6.3.")]
     pub class: Option<Vec<TreeClass>>,
 }

@@ -95,8 +95,8 @@ impl Backlogs {
         self.shares.set_weight(class, weight)
     }
 
-    /// The queue furthest above its share, with the queue of `arrival` counted as backlogged. Among
-    /// equals it is the arrival's queue, or else a random one. `None` only if the buffer is empty.
+    /// The queue furthest above its share, counting the queue of `arrival` as backlogged. Ties go
+    /// to the arrival's queue, or else to a random queue. `None` only if the buffer is empty.
     #[inline]
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.ranks {

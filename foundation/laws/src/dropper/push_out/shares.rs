@@ -1,5 +1,5 @@
-//! The shares of the backlogged queues in the buffer B: b = B w / sum of w, where w is a queue's
-//! weight.
+//! The shares of the backlogged queues in the buffer B: b = B w / sum of w, for a queue of weight
+//! w.
 
 use super::Config;
 use crate::spec::WeightOf;

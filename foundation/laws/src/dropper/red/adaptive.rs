@@ -21,8 +21,8 @@ pub struct Adaptation {
 /// The least and the greatest `max_probability` in the pseudo-code.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. With the defaults, 38 steps down or 53 steps up lead
-/// from one bound to the other.
+/// The maximum number of steps at one arrival. By default, 38 steps down or 53 steps up lead from
+/// one bound to the other.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {

@@ -149,8 +149,8 @@ pub struct Spec {
     pub mark_limit: Option<f64>,
     /// Whether `max_probability` follows the load.
     ///
-    /// This is Adaptive RED: `max_probability` starts at the given value and changes between 0.01
-    /// and 0.5, to keep the average near the middle of the thresholds.
+    /// In Adaptive RED, `max_probability` starts at the given value and changes between 0.01 and
+    /// 0.5, to keep the average near the middle of the thresholds.
     #[parameter(default = false)]
     pub adaptive: Option<bool>,
     /// The time between two steps of `max_probability`.

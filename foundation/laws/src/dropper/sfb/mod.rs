@@ -135,8 +135,8 @@ pub struct Spec {
     pub warmup_time: Option<Quantity<Duration>>,
     /// The probability above which packets are dropped rather than marked.
     ///
-    /// The paper has no such limit: a flow that ignores marks reaches the penalty box, which drops.
-    /// Above 0.5, Linux drops part of the signalled packets.
+    /// The paper has no such limit: the penalty box drops packets of flows that ignore marks. Above
+    /// 0.5, Linux drops part of the signalled packets.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }

@@ -95,8 +95,8 @@ impl Reference {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // `nth` is an index into the samples of the set's flows, in the order of the set. When a
-        // flow leaves the set, the last flow takes its position.
+        // `nth` is an index into the samples of the set's flows. When a flow leaves the set, the
+        // last flow takes its position.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {

@@ -195,8 +195,8 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // The paper's simulation gives 180 sets. The formula N/(as) gives 167, since it does not round
-    // down u, the samples that a set loses.
+    // The paper's simulation gives 180 sets. N/(as) gives 167, since it does not round down u, the
+    // samples that a set loses.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
         // The standard deviation is 0.0005. The bound is wider: the slowest flows are sometimes not

@@ -69,8 +69,8 @@ const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = 
 /// The pause in which class 1 saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// The rate of class 1 in each second, in Mbit/s. After each second, a new tree gives class 1 the
-/// number `number_then`, and replaces class 2 with `others`.
+/// The rate of class 1 in Mbit/s, by second. After each second, a new tree gives class 1 the number
+/// `number_then`, and replaces class 2 with `others`.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);

@@ -199,10 +199,9 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2. Here r is the previous approximation,
-    // at first 1. The kernel waits for more than an interval, so the first signal comes at 101 ms.
-    // The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come at the
-    // next poll.
+    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, from the previous approximation r, at
+    // first 1. It waits for more than an interval, so the first signal comes at 101 ms. The others
+    // are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

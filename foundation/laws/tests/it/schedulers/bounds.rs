@@ -66,7 +66,7 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
         // The potentials of two flows differ by at most a frame plus the longest packet. Over an
-        // interval, this difference changes by at most twice that sum.
+        // interval, this difference changes by at most twice that.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -152,7 +152,7 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
     // Bennett and Zhang 1997, theorem 4: a packet ends at most one longest packet later than in the
-    // fluid server. The rule of eligibility forbids an earlier start. 1e-6 allows for rounding.
+    // fluid server. The rule of eligibility forbids an earlier start.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
     // Round robin shows that the comparison can fail.

@@ -109,8 +109,8 @@ impl Dropper for LongestFront {
     }
 }
 
-/// The fraction of the sent packets that belong to flow 0, which offers `load` times the link's
-/// rate. Ten other flows have 10 packets each in flight, too few to fill a buffer of 125.
+/// The fraction of sent packets from flow 0, which offers `load` times the link's rate. Ten other
+/// flows have 10 packets each in flight, too few to fill a buffer of 125.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

@@ -1,5 +1,5 @@
-//! Transcriptions of the schedulers, without heaps or hooks for push-out. The drops of the
-//! discipline under test are replayed on its transcription, and both must send the same packets.
+//! Transcriptions of the schedulers, without heaps or hooks for push-out. Each replays the drops of
+//! the discipline under test, and must send the same packets.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;

@@ -1,5 +1,5 @@
-//! FABA, SFED and hierarchical FABA, each against a transcription of its pseudo-code with lists
-//! instead of tables. Every number must agree to the last bit.
+//! FABA, SFED and hierarchical FABA against transcriptions of their pseudo-code. All numbers must
+//! agree to the last bit.
 
 mod faba;
 mod hfaba;

@@ -48,8 +48,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // It is flow 1's turn: the token fills its bucket to 4. The full bucket is deleted, and its 4
-    // tokens go to flow 2.
+    // It is flow 1's turn: the token fills its bucket to 4. The bucket is deleted, and its 4 tokens
+    // go to flow 2.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));

@@ -34,7 +34,7 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// An IPv6 extension header, at most once per frame. It exceeds the minimum length by `units` of 8
+/// An IPv6 extension header, at most once per frame. Its length exceeds the minimum by `units` of 8
 /// bytes or `words` of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {

@@ -198,8 +198,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// Refuses the interface `name`, since its bridge or bond `master` would forward its frames as
-/// well. A guard's bridge causes only a note, since a starting gateway removes that bridge.
+/// Refuses the interface `name`, since its bridge or bond `master` would also forward its frames. A
+/// guard's bridge causes only a note, since a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
@@ -239,8 +239,8 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
     notes
 }
 
-/// A note if the two MTUs differ: frames too long for the other interface are lost, and no ICMP
-/// message reports this to the sender.
+/// A note if the two MTUs differ: frames too long for the other interface are lost, without an ICMP
+/// message to the sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
     let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);

@@ -39,8 +39,8 @@ impl Format {
         }
     }
 
-    /// The format for a client with these `Accept` headers (RFC 9110, section 12.5.1). It is
-    /// OpenMetrics if the client names it and does not prefer text.
+    /// The format for these `Accept` headers (RFC 9110, section 12.5.1). It is OpenMetrics if the
+    /// client names it and does not prefer text.
     pub fn accepted<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let (mut text, mut open_metrics) = (0.0_f64, 0.0_f64);
         for range in headers.flat_map(|header| header.split(',')) {

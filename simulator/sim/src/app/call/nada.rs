@@ -117,8 +117,8 @@ pub(super) struct Receiver {
     before: u64,
     lost_ratio: f64,
     marked_ratio: f64,
-    /// The lengths of the intervals between losses, in packets, the latest first. `since_loss` is
-    /// the number of the first packet after the last loss.
+    /// The intervals between losses, in packets, the latest first. `since_loss` is the number of
+    /// the first packet after the last loss.
     intervals: VecDeque<f64>,
     since_loss: Option<u64>,
 }

@@ -15,8 +15,8 @@ pub(super) struct Piece {
     pub is_key: bool,
 }
 
-/// W3C: a freeze lasts at least this multiple of the mean time between the latest frames, and at
-/// least 150 ms more than the mean.
+/// W3C: a freeze lasts at least this multiple of the mean gap between frames, and at least 150 ms
+/// more than the mean.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
 /// A freeze is compared with the mean of this many latest gaps between frames.

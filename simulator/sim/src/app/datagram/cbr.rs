@@ -21,8 +21,8 @@ impl Generator {
         Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
-    /// The next packet. Gaps follow an even schedule whose rounding errors do not accumulate, so
-    /// the mean rate is exact. Dither does not disturb the schedule.
+    /// The next packet. Rounding errors of gaps do not accumulate, so the mean rate without dither
+    /// is exact.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// A running datagram source.
 pub trait DatagramSource: Debug + Send {
-    /// Returns the next packet, or `None` when the source has finished. Invoked at `now`, when the
-    /// source starts and when it has sent a packet.
+    /// Returns the next packet, or `None` when the source has finished. Invoked when the source
+    /// starts, and when it has sent a packet.
     ///
     /// The packet is sent at `now` or later, and has no more bytes than IP can carry, headers
     /// included. The run never ends if each packet is sent at `now`.
@@ -26,9 +26,8 @@ pub struct OutsideTraffic {
 type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
-    /// A source named `name` in records. `typical_bytes` is the usual size of its packets on the
-    /// wire, or 0 if sizes vary. `starting` creates the source of each flow, given the header bytes
-    /// of its packets.
+    /// A source named `name` in records. `typical_bytes` is the usual packet size on the wire, or 0
+    /// if sizes vary. `starting` creates the source of each flow from the header bytes per packet.
     pub fn new<S: DatagramSource + 'static>(
         name: &'static str,
         typical_bytes: u32,

@@ -10,7 +10,6 @@ pub struct Poisson {
     /// Mean time between packets; above zero.
     pub mean_gap: Duration,
     /// Bytes on the wire per packet: rounded to an integer, at least the headers, at most 65 535.
-    /// For a nearly exact exponential size, choose a large mean.
     pub size: Law,
 }
 

@@ -29,7 +29,7 @@ pub struct Video {
 impl Default for Video {
     fn default() -> Self {
         // A group has 30 frames of 12 500 bytes on average. Its one I-frame is as large as four
-        // P-frames, so a P-frame has 12 500 * 30/33 bytes.
+        // P-frames.
         let p_mean = 12_500.0 * 30.0 / 33.0;
         let law = |mean: f64| Law::log_normal(Moments { mean, deviation: 0.3 * mean });
         Video {

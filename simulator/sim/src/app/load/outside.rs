@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// A running user of TCP: a state machine that knows nothing about packets.
 pub trait TcpUser: Debug + Send {
-    /// Invoked at `now` because of `cause`. Pushes its actions to `steps`, in their order.
-    /// Connections are numbered from 0, below the `connections` given to [`OutsideLoad::new`].
+    /// Handles `cause` at `now`. Pushes actions to `steps`, in order. Connections are numbered from
+    /// 0, below the `connections` given to [`OutsideLoad::new`].
     fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>);
 
     /// Segments in transfers that wait for a connection; part of the offered load.

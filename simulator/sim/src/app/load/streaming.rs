@@ -243,8 +243,8 @@ impl Machine {
         });
     }
 
-    /// The unreported events up to `end`: the chunks played, and the event in progress. The latter
-    /// is a start, a stall, or the play of a partial chunk.
+    /// The unreported events up to `end`: the chunks played, and the start, the stall or the
+    /// partial chunk in progress.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
         let mut steps = Vec::new();

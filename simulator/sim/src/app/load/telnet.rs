@@ -7,8 +7,8 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// One full segment per exponential gap, over one connection.
 ///
-/// The model is ns-2's `Application/Telnet` with an `interval_`. The default is FABA's: 5 ms, which
-/// is 0.82 Mbit/s with segments of 512 bytes (A. Kamra et al., 2003).
+/// The model is ns-2's `Application/Telnet` with an `interval_`. The default is FABA's 5 ms (A.
+/// Kamra et al., 2003).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     /// Mean time between segments; above zero.

@@ -59,8 +59,8 @@ pub struct BbrSpec {
 pub struct BbrParameters {
     /// The parameters as given or by default.
     pub given: BbrGiven,
-    /// The seed of the random phases. A phase depends on the seed and the round count. Flows that
-    /// share their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the random phases. Flows that share their constants have separate seeds: see
+    /// [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

@@ -126,7 +126,7 @@ pub struct Bbr3 {
     growth: Growth,
     acks: AckPhase,
     /// BBR.bw_probe_samples: true if losses may be due to a probe. This holds from the start of
-    /// `Up` until the probe's last acknowledgements, or until the probe has caused too many losses.
+    /// `Up` until the probe's last acknowledgements, or until too many losses.
     has_probe_samples: bool,
     repair: Repair,
     lost_flight: Flight,
@@ -196,8 +196,8 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// The next probe is due after at most `RENO_ROUNDS` rounds. It is due earlier if 2 s plus a random
-/// time of up to 1 s have passed: section 5.3.3.5.
+/// Section 5.3.3.5: the next probe is due after at most `RENO_ROUNDS` rounds. It is due earlier if
+/// 2 s plus a random time of up to 1 s have passed.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;

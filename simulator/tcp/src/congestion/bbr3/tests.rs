@@ -22,8 +22,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// Ends a round of 100 segments, of which the last `lost` are lost. `in_flight` is the number
-    /// of segments in flight before the acknowledgement.
+    /// Ends a round of 100 segments, of which the last `lost` are lost. Before the acknowledgement,
+    /// `in_flight` segments are in flight.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
