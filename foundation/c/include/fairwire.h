@@ -32,7 +32,7 @@
 #define FW_ERROR_NULL -1
 
 /*
- The library has another version of this interface than the header.
+ The library and the header have different versions of this interface.
  */
 #define FW_ERROR_ABI -2
 
@@ -72,7 +72,7 @@
 #define FW_ERROR_ROOM -9
 
 /*
- Too many drops wait for room in a list; the packet stays with the caller.
+ Too many drops wait for delivery to a list; the packet stays with the caller.
  */
 #define FW_ERROR_EVENTS -10
 
@@ -82,7 +82,7 @@
 #define FW_ERROR_BUSY -11
 
 /*
- The class has no weight that can be set, or this weight is not allowed.
+ The class has no weight that can be set, or the new weight is not allowed.
  */
 #define FW_ERROR_WEIGHT -12
 
@@ -157,7 +157,7 @@ typedef struct fw_queue fw_queue;
 typedef struct fw_signals fw_signals;
 
 /*
- The site of a queue.
+ The link, the buffer and the seed of a queue.
  */
 typedef struct fw_site {
   /*
@@ -225,12 +225,11 @@ typedef struct fw_packet {
 } fw_packet;
 
 /*
- A discipline written in C.
+ A discipline written in C. Only `free` may be null.
 
  Each packet enters once, and leaves once: by `dequeue`, `drain` or fw_dropped. The discipline
- must not change a packet's fields `cookie` and `arrived`.
-
- One thread at a time calls the functions, and `now` never decreases. Only `free` may be null.
+ must not change the packet's `cookie` and `arrived`. One thread at a time calls the functions,
+ and `now` never decreases.
  */
 typedef struct fw_discipline {
   /*
@@ -246,8 +245,8 @@ typedef struct fw_discipline {
    */
   void *state;
   /*
-   Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet or others
-   must be dropped.
+   Handles an arrival. If `is_full` is not 0, the backlog must not grow: drop this packet or
+   others.
    */
   void (*enqueue)(void *state,
                   const struct fw_packet *packet,
@@ -259,7 +258,8 @@ typedef struct fw_discipline {
    */
   int32_t (*dequeue)(void *state, struct fw_packet *packet, uint64_t now, struct fw_signals *signals);
   /*
-   Writes the time at which a dequeue is useful next and returns 1, or returns 0 when empty.
+   Writes the earliest time at which a dequeue is useful and returns 1, or returns 0 when
+   empty.
    */
   int32_t (*ready_at)(void *state, uint64_t *at);
   /*
@@ -296,7 +296,7 @@ typedef struct fw_event {
 } fw_event;
 
 /*
- The callback for a drop or mark, run before the call returns.
+ The callback for a drop or mark. It runs inside the call that causes the event.
  */
 typedef void (*fw_on_event)(void *user, const struct fw_event *event);
 
@@ -317,8 +317,8 @@ typedef struct fw_events {
    */
   uint32_t count;
   /*
-   The number of drops that had no room in the array. The next call with a list writes them
-   first. Marks without room are lost.
+   The number of drops without room in the array. The next call with a list writes them first.
+   Marks without room are lost.
    */
   uint32_t kept;
 } fw_events;
@@ -342,7 +342,7 @@ typedef struct fw_backlog_size {
  */
 typedef struct fw_gauge {
   /*
-   The gauge's name with its component, such as "class 7/backlog", cut to fit.
+   The names of the component and of the gauge, such as "class 7/backlog", cut to fit.
    */
   char name[64];
   /*
@@ -356,7 +356,7 @@ typedef struct fw_gauge {
 } fw_gauge;
 
 /*
- A 5-tuple. Addresses are in network byte order, ports in the host's.
+ A 5-tuple. Addresses are in network byte order, ports in host byte order.
  */
 typedef struct fw_tuple {
   /*
@@ -368,7 +368,7 @@ typedef struct fw_tuple {
    */
   uint8_t protocol;
   /*
-   The sender's port; both ports are 0 if there are none.
+   The sender's port; both ports are 0 if the packet has none.
    */
   uint16_t source_port;
   /*
@@ -406,7 +406,7 @@ const char *fw_text(int32_t code);
 
 /*
  Writes the name of law `number`, counted from 0, with its terminating zero. Combined names such
- as "drr+faba" are valid too, but are not counted.
+ as "drr+faba" are also valid, but have no number.
 
  Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
  fit.
@@ -416,9 +416,10 @@ int32_t fw_law(uint32_t number, char *name, size_t room);
 /*
  Builds a queue with the law called `name` for `site`.
 
- `abi` is FW_ABI_VERSION. `parameters` are in TOML, as under the law's name in a scenario file;
- null or empty for the defaults. `*queue` receives the queue, or null after an error. `message`
- may be null; it receives the text of an error, at most `room` bytes with the zero.
+ `abi` is FW_ABI_VERSION. `parameters` is TOML text, as under the law's name in a scenario file;
+ null or empty means the defaults. `*queue` receives the queue, or null after an error. If
+ `message` is not null, it receives the text of an error: at most `room` bytes, including the
+ terminating zero.
 
  Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
  */
@@ -431,10 +432,10 @@ int32_t fw_build(uint32_t abi,
                  size_t room);
 
 /*
- Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
- 16777216.
+ Builds a queue with a discipline written in C. `capacity`, from 1 to 16777216, is the maximum
+ number of waiting packets.
 
- Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Without an error, fw_free will call
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. If there is no error, fw_free will call
  `discipline->free`.
  */
 int32_t fw_build_own(uint32_t abi,
@@ -443,8 +444,8 @@ int32_t fw_build_own(uint32_t abi,
                      struct fw_queue **queue);
 
 /*
- Frees a queue. The queue may be null, or broken by a fault. A call from a callback of the queue
- does nothing.
+ Frees a queue, which may be null or broken by a fault. A call from a callback of the queue does
+ nothing.
 
  Waiting packets are lost: call fw_drain first if their cookies own something.
  */
@@ -456,17 +457,16 @@ void fw_free(struct fw_queue *queue);
 int32_t fw_last_error(const struct fw_queue *queue);
 
 /*
- Sets the callback that receives drops and marks; lists then stay empty. A null `function`
- removes the callback.
+ Sets the callback that receives drops and marks. With a callback, event lists stay empty. A null
+ `function` removes the callback.
 
  Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_set_callback(struct fw_queue *queue, fw_on_event function, void *user);
 
 /*
- Enqueues a packet at `now`, in nanoseconds. This may drop the packet or others: `events` lists
- the drops and marks. `events` may be null. With neither a list nor a callback, drops are
- forgotten.
+ Enqueues a packet at `now`, in nanoseconds. `events` lists the drops, of this packet or others,
+ and the marks; it may be null. With neither a list nor a callback, drops are forgotten.
 
  Returns 1. Errors: FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_PACKET, FW_ERROR_EVENTS,
  FW_ERROR_BUSY, FW_ERROR_FAULT; the packet then stays with the caller.
@@ -477,7 +477,7 @@ int32_t fw_enqueue(struct fw_queue *queue,
                    struct fw_events *events);
 
 /*
- Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
+ Enqueues `count` packets, at most FW_BATCH, in order and all at `now`.
 
  Returns the number of enqueued packets. The first packet that cannot be enqueued, and all
  packets after it, stay with the caller. Errors: FW_ERROR_BATCH, and those of fw_enqueue for the
@@ -493,8 +493,8 @@ int32_t fw_enqueue_batch(struct fw_queue *queue,
  Dequeues the next packet at `now` into `*packet`. Call this whenever the link becomes free, even
  if no packet waits: some laws must know when the link is idle.
 
- Returns 1, or 0 if no packet may leave now; fw_ready_at returns when one may. Errors:
- FW_ERROR_NULL, FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns 1, or 0 if no packet may leave yet: see fw_ready_at. Errors: FW_ERROR_NULL,
+ FW_ERROR_TIME, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_dequeue(struct fw_queue *queue,
                    uint64_t now,
@@ -528,14 +528,14 @@ int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 /*
  Writes up to `room` gauges of the law; `gauges` may be null if `room` is 0.
 
- Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
+ Returns the law's number of gauges, which may exceed `room`. Errors: FW_ERROR_NULL,
  FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
 
 /*
- Empties the queue without consulting the law. Writes to `packets` all waiting packets, and all
- drops that the library kept because a list was full. The queue remains usable.
+ Empties the queue into `packets` without consulting the law. Also writes the drops that the
+ library kept because a list was full. The queue remains usable.
 
  Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
  `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -543,16 +543,16 @@ int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t roo
 int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t room);
 
 /*
- Sets the weight of a class, from 10^-6 to 10^6. Writes the previous weight to `*before` unless
- `before` is null. The parameters must have given the class a weight.
+ Sets the weight, 10^-6 to 10^6, of a class that has a weight in the parameters. Writes the
+ previous weight to `*before` unless `before` is null.
 
  Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_set_weight(struct fw_queue *queue, uint32_t class_id, double weight, double *before);
 
 /*
- Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. Keep the key
- random and secret, so that no sender can aim at another sender's flow.
+ Writes the flow of a 5-tuple to `*flow`: a hash keyed with the 16 bytes at `key`. A random and
+ secret key prevents a sender from aiming at another's flow.
 
  Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
  */
@@ -562,8 +562,8 @@ int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t 
  Reads the headers of an Ethernet frame of `len` bytes. Sets `flow`, `len`, `ecn` and `dscp` of
  `*packet`; all other fields become zero.
 
- The flow is that of fw_flow_hash. If the headers are unreadable, a hash of the Ethernet
- addresses and type replaces it.
+ The flow is the hash that fw_flow_hash computes. If the headers are unreadable, the flow is a
+ hash of the Ethernet addresses and type.
 
  Errors: FW_ERROR_NULL.
  */

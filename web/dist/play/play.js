@@ -126,7 +126,7 @@ seeds = "1..=2"
 disciplines = ["red"]
 
 [lesson]
-question = "Nine TCP flows share 10 Mbit/s with a flood of 5 Mbit/s. Find a discipline without a queue for each flow that leaves TCP nine tenths of its due."
+question = "Nine TCP flows share 10 Mbit/s with a flood of 5 Mbit/s. Find a discipline that leaves TCP nine tenths of its fair share, but keeps no queue for each flow."
 look = "Try those that drop by what a flow sends: \`fairwire list disciplines\` has them under the droppers."
 measure = "share.tcp"
 reads = "What TCP gets, divided by its fair share: 1 is fair."

@@ -55,9 +55,11 @@ fn problem_of(name: &str, may_be_pattern: bool) -> Option<(&'static str, &'stati
             return problem_of(name.trim_end_matches('*'), false);
         }
         name if name.contains('*') => {
-            let allowed =
-                "the beginning of a name and one `*`, such as `ppp*`, and only in the `inside` of a router";
-            return Some(("that is no pattern of names", allowed));
+            let why = match may_be_pattern {
+                true => "a pattern is the beginning of a name with one `*` after it",
+                false => "only the `inside` of a router may be a pattern",
+            };
+            return Some((why, "a name; in the `inside` of a router also a pattern such as `ppp*`"));
         }
         name if name.chars().any(is_odd) => "no interface can have that name",
         _ => return None,
