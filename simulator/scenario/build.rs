@@ -65,8 +65,8 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Hashes the code of `files`. The build script of `study` has a similar function, because a shared
-/// crate would be built twice.
+/// Hashes the code of `files`. The build script of `study` has its own variant of this function. A
+/// crate shared by both would be built twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -133,8 +133,8 @@ pub fn slots((choice, site): &Inside<'_>) -> u64 {
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
-/// Refuses disciplines that together have more room than one buffer may have, because all room is
-/// allocated at construction.
+/// Returns an error if the disciplines together need more than `MAX_SLOTS` slots, the limit for one
+/// buffer. Their sum counts, because all slots are allocated at construction.
 pub(crate) fn check_slots(
     owner: &'static str,
     placed: &[(Nested<'_>, Site<'_>)],

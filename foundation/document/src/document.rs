@@ -173,7 +173,8 @@ fn remove(table: &mut DeTable<'_>, path: &str) {
     }
 }
 
-/// Parses `text` and applies `changes`. All these texts become sources of `locations`.
+/// Parses `text` and applies `changes`. Adds `text` and the text of each change to the sources of
+/// `locations`.
 fn parsed<'a>(
     name: &str,
     text: &'a str,

@@ -167,7 +167,8 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
-/// Like [`write()`], for callers that do not report a full disk as our fault.
+/// Like [`write()`], but returns the I/O error. So the caller need not report a full disk as our
+/// fault.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }

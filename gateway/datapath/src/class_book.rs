@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The leaf of packets that no subscriber and no class claims. It always exists, under the root.
+/// The leaf of packets that match no subscriber and no other class. It always exists, under the root.
 pub const UNCLAIMED: u32 = 0;
 
 /// One class.

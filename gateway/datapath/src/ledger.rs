@@ -22,7 +22,7 @@ pub enum Loss {
     Looped,
     /// The packet's subscriber is suspended.
     Suspended,
-    /// The sender's address, session or tags do not agree with its subscriber.
+    /// The Ethernet address, PPPoE session or VLAN tags of an upload do not match its subscriber's.
     Spoofed,
 }
 

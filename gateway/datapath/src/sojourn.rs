@@ -45,7 +45,7 @@ pub struct Histogram {
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
-    /// Waits since the start, without the current slot.
+    /// The waits from the start up to the current slot, but not those in it.
     before: Waits,
     /// The index of the current slot. The slot's end is `until`, so most packets need no division.
     current: usize,

@@ -16,7 +16,7 @@ pub const MAX_FAULTS: usize = 10;
 pub const MIN_PLAN_BPS: u64 = 64_000;
 /// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;
-/// The class of packets that no subscriber and no class claims.
+/// The name of the class for packets that match no subscriber and no other class.
 pub const UNCLAIMED_NAME: &str = "unclaimed";
 const MAX_NAME_BYTES: usize = 64;
 /// VLAN identifiers that name a VLAN (IEEE 802.1Q, table 9-2).

@@ -120,8 +120,8 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// Converts a path and a value, or a dict from paths to values, to the form of `--set`. Adds the
-/// values' Python classes to `classes`.
+/// Returns changes in the form of `--set`: `PATH=VALUE`. The input is one path with its value, or a
+/// dict that maps paths to values. Adds the values' Python classes to `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
     value: Option<&Bound<'_, PyAny>>,

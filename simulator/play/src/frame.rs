@@ -57,7 +57,8 @@ pub struct FlowSample {
     pub window: f64,
 }
 
-/// The demand, the rate and the fair share of a flow: means over the last second, bit/s.
+/// A flow's demand, rate and fair share over the last second, bit/s. The demand and the rate are
+/// means; the fair share is computed from the means of all flows and of the link's rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
     /// The rate that the flow offers, or infinity for TCP.

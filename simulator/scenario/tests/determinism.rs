@@ -197,7 +197,8 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A hash of `records`. JSON keeps the bits of each real number.
+/// A hash of `records` as JSON. Different real numbers have different texts in JSON, so each
+/// changed bit changes the hash.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
     assert!(text.len() > 1000 && !text.contains("null"), "a number that JSON cannot write: {text}");

@@ -31,8 +31,9 @@ pub trait Observer: Send {
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or certain to complete. The event's time may
-    /// lie ahead by a packet's transit time on the receiver's own link.
+    /// Invoked when a transfer or page is complete, or once its last packet has left the last queue
+    /// on its path. In the second case, the event's time is the packet's future arrival. Transfers
+    /// of external protocols are reported at the end of the run.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}

@@ -130,7 +130,7 @@ pub struct Number {
     pub series: String,
     /// The number's position on the horizontal axis.
     pub x: f64,
-    /// The paper's name for this position, such as `P/10`; often `x` in decimal.
+    /// The paper's name for this position, such as `P/10`. Without one, usually `x` in decimal.
     pub at: String,
     /// The value for each seed that yields a value.
     pub values: BTreeMap<u64, f64>,

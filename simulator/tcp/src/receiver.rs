@@ -34,8 +34,8 @@ pub struct Receiver {
 }
 
 /// Decides which acknowledgements are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick
-/// acks"). Some leave at once at the beginning, after a pause, and when the sender's window may be
-/// small.
+/// acks"). A limited number of them leave at once at a connection's start, after a pause, and when
+/// the sender's window may be small.
 #[derive(Clone, Copy, Debug)]
 struct Quick {
     left: u8, // acknowledgements still to leave at once

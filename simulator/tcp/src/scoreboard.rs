@@ -191,9 +191,9 @@ impl Scoreboard {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss, for the missing segments sent before `rack.latest`. Marks a segment as
-    /// lost if at least a round trip plus `window` has passed since it was sent. If others remain,
-    /// returns the time by which they would be lost.
+    /// Implements RACK_detect_loss for the missing segments sent before `rack.latest`. Marks a
+    /// segment as lost if at least a round trip plus `window` has passed since it was sent. If some
+    /// of these segments are not yet lost, returns the time by which all will count as lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,

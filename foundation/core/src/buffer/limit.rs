@@ -19,8 +19,8 @@ impl Limit {
         Limit { packets: clamp(packets), bytes: u64::MAX }
     }
 
-    /// At most `bytes` bytes (at least 1). Memory is reserved for packets of 28 bytes, the smallest
-    /// UDP datagram.
+    /// At most `bytes` bytes; 0 counts as 1. Memory is reserved for packets of 28 bytes, the
+    /// smallest UDP datagram.
     pub const fn bytes(bytes: u64) -> Self {
         let slots = bytes.div_ceil(MIN_PACKET_BYTES);
         let slots = if slots > MAX_PACKETS as u64 { MAX_PACKETS } else { slots as u32 };

@@ -1,7 +1,7 @@
-//! Reads from a frame's bytes the facts that a discipline needs.
+//! Extracts from a frame's bytes the facts that a discipline needs.
 //!
-//! A packet's inside host receives downloads and sends uploads. The packet's class is the first
-//! that matches:
+//! The inside host is the receiver of a download or the sender of an upload. A packet's class is
+//! the first of these that applies:
 //!
 //! 1. the subscriber with the inside host's address;
 //! 2. the subscriber named by the link layer;

@@ -139,8 +139,8 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
             }
             Err(_) => continue,
         }
-        // All waiting connections are accepted before any is served. If very many wait, most of
-        // them are replaced before they cost any work.
+        // All waiting connections are accepted before any is served. If very many wait, newer ones
+        // replace most of them, which are then never served and cost no work.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),

@@ -171,8 +171,8 @@ impl Control<'_> {
             if is_last {
                 return clients.flush(now);
             }
-            // Further signals change nothing, but their unread bytes would wake the poll again and
-            // again.
+            // Further signals change nothing, but their bytes are read and discarded. Left unread,
+            // they would wake the poll again and again.
             has_come(&self.signals.ends);
             has_come(&self.signals.reloads);
             self.wait(&clients, now);

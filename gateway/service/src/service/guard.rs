@@ -127,7 +127,7 @@ struct Guard {
     watchdog: Duration,
     heard: Time,
     bridge: Option<Bridge>,
-    /// True if the gateway is gone, so that standard input is closed.
+    /// True once standard input is closed, which means that the gateway is gone.
     is_orphan: bool,
     /// The time of the next attempt to build the bridge, after an attempt failed.
     try_at: Time,

@@ -305,7 +305,8 @@ fn ipv4(value: &[u8]) -> Option<String> {
     Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
 }
 
-/// The addresses and networks of a session, and the reported addresses that no subscriber can have.
+/// Returns a session's addresses and networks. Those that one subscriber cannot have, such as
+/// `127.0.0.1` or `::/0`, are returned separately, as text.
 fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (Vec<Prefix>, Vec<String>) {
     let mask = attributes.clone().find(|(kind, _)| *kind == kind::FRAMED_IP_NETMASK);
     let mask = mask.and_then(|(_, value)| Some(u32::from_be_bytes(value.try_into().ok()?)));

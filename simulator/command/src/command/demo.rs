@@ -16,8 +16,8 @@ const SCENARIO: &str = include_str!("../../demo.toml");
 
 const OUT: &str = "out/demo";
 
-/// The simulated contest's fraction of the demo's time. The simulated contest takes some seconds,
-/// and the live one a minute.
+/// The fraction of the demo's time that the simulated contest takes. It takes some seconds, and the
+/// live contest takes a minute.
 const SIMULATED: f64 = 0.05;
 
 pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {

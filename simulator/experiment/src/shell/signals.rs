@@ -25,7 +25,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The number of a signal that requests the end, if one was received since the last call.
+    /// The number of the last SIGTERM or SIGHUP since the previous call; `None` if there was none.
     pub(super) fn end(&self) -> Option<u8> {
         u8::try_from(self.ends.swap(0, Ordering::Relaxed)).ok().filter(|signal| *signal > 0)
     }

@@ -49,7 +49,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // A measured share is relative to the fair share, which is `of` tenths of the link.
+    // A measured share is relative to the fair share. The fair share is `of` tenths of the link's
+    // rate.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)

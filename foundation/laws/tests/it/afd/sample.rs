@@ -64,7 +64,8 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // In figure 4, a set is one flow, which loses half of its samples: 1, 3 or 2.
+    // In figure 4, a set is one flow, which loses half of its samples. Flows 1, 2 and 3 have 2, 6
+    // and 4 samples, so a set loses 1, 3 or 2.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {

@@ -88,8 +88,9 @@ impl Reference {
     }
 }
 
-/// Asserts that only flows that `victims` returns lose packets, and only at the configured end of
-/// their queues. `victims` also gets each [`Event`]. Returns the number of push-outs.
+/// Asserts that push-outs remove packets only from the flows that `victims` returns, and only at
+/// the configured end of their queues. `victims` also gets each [`Event`]. Returns the number of
+/// push-outs.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

@@ -257,7 +257,8 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // At first flow 1 has the longest queue, 1100 bytes, and then flow 2.
+    // At first, flow 1 has the longest queue: 1100 bytes. After the first push-out, flow 2 has the
+    // longest: 1000 bytes.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 

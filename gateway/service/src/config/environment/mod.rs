@@ -1,4 +1,4 @@
-//! Checks, without changes, that this machine can do what a configuration requires.
+//! Checks that this machine can do what a configuration requires. The checks change nothing.
 
 mod forwarding;
 pub mod survey;

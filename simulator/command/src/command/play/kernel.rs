@@ -8,10 +8,10 @@ const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
 
-/// Runs `scenario` for some seconds, between real sockets and in the simulator. Returns both time
-/// series as `fairwire run --series` writes them.
+/// Runs `scenario` for some seconds over real sockets, and again in the simulator. Returns both
+/// time series as `fairwire run --series` writes them.
 ///
-/// The contest runs in a separate process, so an error with namespaces does not end the server.
+/// Both run in a separate process, so that an error with network namespaces cannot end the server.
 ///
 /// # Errors
 /// The command's message, if the scenario could not run.
