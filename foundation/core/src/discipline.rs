@@ -63,7 +63,7 @@ pub trait Discipline: Control + Any + Send {
 /// ```
 /// use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, Signals, Time};
 ///
-/// Refuses packets of more than 1500 bytes before they reach the discipline inside.
+/// /// Refuses packets of more than 1500 bytes before they reach the discipline inside.
 /// struct Short<D>(D);
 ///
 /// impl<D: Discipline> Discipline for Short<D> {

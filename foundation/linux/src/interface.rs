@@ -15,7 +15,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 /// The names of the interfaces of this network namespace, in the kernel's order.
 pub fn names() -> io::Result<Vec<String>> {
     // /sys/class/net would show the namespace in which /sys was mounted.
-    let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    let bytes = std::fs::read("/proc/thread-self/net/dev")?;
+    // A name need not be UTF-8.
+    let text = String::from_utf8_lossy(&bytes);
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     Ok(names.map(|(name, _)| name.trim().to_owned()).collect())
 }

@@ -126,10 +126,9 @@ impl Tun {
         Ok(self)
     }
 
-    /// Sets `address` as the destination of all received frames.
-    #[must_use]
-    pub fn readdressed(self, address: [u8; 6]) -> Self {
-        Tun { readdress: Some(address), ..self }
+    /// Sets `address` as the destination of all frames received from now on.
+    pub fn readdress(&mut self, address: [u8; 6]) {
+        self.readdress = Some(address);
     }
 
     /// Sets the device's address as the source of all received frames.

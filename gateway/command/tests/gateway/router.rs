@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use super::encapsulation::nothing_leaves_that_was_not_taken;
-use fairwire_datapath::io::router::has_tables;
+use fairwire_datapath::io::diversion::has_tables;
 use fairwire_linux::interface;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::{HOST, Side};

@@ -19,22 +19,19 @@
 //! remains before the IP packet, where no protocol reads it. It distinguishes the uploads given
 //! back from new ones.
 
+use super::diversion::{Diversion, Interfaces};
 use super::insides::{DEVICES, covers, is_pattern};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::interface;
 use fairwire_linux::link::{self, About};
-use fairwire_linux::nftables::{
-    Batch, Expression as E, Family, Hook, Nftables, Persistence, hook, interface_name, meta, route,
-};
 use fairwire_linux::port::{
     LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take,
 };
-use fairwire_linux::traffic_control::{Redirected, redirect};
 use fairwire_linux::tun::Tun;
 use rustix::event::epoll;
 use rustix::io::Errno;
-use std::io;
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Two interfaces between which packets are shaped.
@@ -94,17 +91,7 @@ const MAX_OF_NAME: usize = 10;
 const MARK: u32 = 0x4000_0000;
 /// The first octets of the addresses of the TAP devices for downloads. The kernel ignores other
 /// hosts' packets to these addresses.
-const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
-/// The EtherTypes of VLAN tags (IEEE 802.1Q).
-const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
-/// The bits of [`Expression::InTag`](E::InTag) that hold the VLAN's number.
-const VLAN: u32 = u32::from_ne_bytes([0x0f, 0xff, 0, 0]);
-/// The type of packets whose Ethernet address is this host's (`linux/if_packet.h`).
-const PACKET_HOST: &[u8] = &[0];
-/// Priorities of our chains: `FIRST` precedes all others at ingress, and `LAST` follows all others
-/// at forwarding and egress.
-const FIRST: i32 = -450;
-const LAST: i32 = 450;
+pub(super) const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
 
 impl Passage {
     fn find(&self, name: &str) -> Result<About, PortError> {
@@ -148,7 +135,7 @@ impl Passage {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
         let tag = self.find(&down)?.ethernet_address;
         let is_ethernet = inside.is_ethernet;
-        let tap = Tun::create_tap(&up, inside.mtu)?.headless(!is_ethernet).readdressed(tag);
+        let tap = Tun::create_tap(&up, inside.mtu)?.headless(!is_ethernet);
         let mut port = RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet };
         self.divert(&mut port).map(|()| port)
     }
@@ -159,183 +146,19 @@ impl Passage {
         [a, b, c, d, self.number << 2 | e, f]
     }
 
-    fn mark(&self) -> u32 {
+    pub(super) fn mark(&self) -> u32 {
         MARK >> (self.number & 3)
     }
 
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
-        port.diversion = Some(Diversion::make(self.clone(), interfaces)?);
+        // The outside end may have given the passage another number.
         (port.tag, port.own) = (down.ethernet_address, inside.ethernet_address);
+        port.tap.readdress(port.tag);
+        port.diversion = Some(Diversion::make(self.clone(), interfaces)?);
         Ok(())
     }
-}
-
-/// Does a table exist whose name is `table`, or begins with `table` and `/`?
-pub fn has_tables(table: &str) -> io::Result<bool> {
-    Ok(!tables_of(&Nftables::open()?, table)?.is_empty())
-}
-
-/// Deletes leftover tables whose name is `table`, or begins with `table` and `/`.
-pub fn remove_tables(table: &str) -> io::Result<()> {
-    let nftables = Nftables::open()?;
-    tables_of(&nftables, table)?
-        .into_iter()
-        .try_for_each(|(family, name)| nftables.commit(Batch::of(family, &name).delete()))
-}
-
-fn tables_of(nftables: &Nftables, table: &str) -> io::Result<Vec<(Family, String)>> {
-    let mut found = Vec::new();
-    for family in [Family::Netdev, Family::Inet] {
-        let is_of = |name: &String| {
-            name.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        found.extend(nftables.tables(family)?.into_iter().filter(is_of).map(|name| (family, name)));
-    }
-    Ok(found)
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Interfaces {
-    inside: u32,
-    up: u32,
-    down: u32,
-}
-
-/// Leads packets through the TAP devices until this value is dropped.
-#[derive(Debug)]
-struct Diversion {
-    /// Owns the tables.
-    nftables: Nftables,
-    passage: Passage,
-    interfaces: Interfaces,
-}
-
-impl Diversion {
-    fn make(passage: Passage, interfaces: Interfaces) -> Result<Self, PortError> {
-        let name = passage.inside.clone();
-        let fail = |operation| move |source| PortError::System { operation, name, source };
-        give_back(interfaces).map_err(fail.clone()("leading packets back by traffic control"))?;
-        let nftables = Nftables::open().map_err(fail.clone()("opening a socket of the packet filter"))?;
-        let mut outcome = Ok(());
-        let fates: &[Persistence] = match passage.failing {
-            Failing::Open => &[Persistence::Goes],
-            Failing::Closed => &[Persistence::Stays, Persistence::StaysOpenToAll],
-        };
-        for fate in fates {
-            outcome = take_out(&nftables, &passage, interfaces, *fate);
-            if outcome.is_ok() {
-                break;
-            }
-        }
-        outcome.map_err(fail("leading packets here by the packet filter (nftables, Linux 5.18 or later)"))?;
-        Ok(Diversion { nftables, passage, interfaces })
-    }
-
-    fn is_whole(&self) -> bool {
-        let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
-        let down = link::name_of(self.interfaces.down).ok().flatten();
-        let table = &self.passage.table;
-        is(&self.passage.inside, self.interfaces.inside)
-            && down.is_some()
-            && [Family::Netdev, Family::Inet]
-                .iter()
-                .all(|family| self.nftables.has_table(*family, table).unwrap_or(true))
-    }
-}
-
-impl Drop for Diversion {
-    fn drop(&mut self) {
-        let _ = remove(&self.nftables, &self.passage.table);
-    }
-}
-
-fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
-    for family in [Family::Netdev, Family::Inet] {
-        if nftables.has_table(family, table)? {
-            nftables.commit(Batch::of(family, table).delete())?;
-        }
-    }
-    Ok(())
-}
-
-fn take_out(
-    nftables: &Nftables,
-    passage: &Passage,
-    interfaces: Interfaces,
-    fate: Persistence,
-) -> io::Result<()> {
-    nftables.commit(taking(passage, interfaces, fate))?;
-    nftables.commit(marking(passage, fate))
-}
-
-fn marking(passage: &Passage, fate: Persistence) -> Batch {
-    let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
-    let (kind, number, priority, mark) = ("filter", hook::INET_FORWARD, LAST, passage.mark());
-    Batch::of(Family::Inet, &passage.table)
-        .renew(fate)
-        .chain(Hook { chain: "forward", kind, number, priority, device: None })
-        .rule(
-            "forward",
-            &[
-                E::Meta(meta::INPUT),
-                E::Is(&outside),
-                E::Meta(meta::OUTPUT),
-                E::Is(&inside),
-                E::Meta(meta::MARK),
-                E::Bits { mask: !mark, xor: mark },
-                E::SetMeta(meta::MARK),
-            ],
-        )
-}
-
-fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch {
-    let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
-    let device = Some(passage.inside.as_str());
-    let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
-    // RTN_UNICAST is a route to another host.
-    let unicast = 1_u32.to_ne_bytes();
-    let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
-    let to_up = [E::Number(interfaces.up), E::Send];
-    let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // For a packet that still has its sender's socket, such as one from a local container, the
-    // kernel may report the input interface as the output interface. The route's type then decides,
-    // and the packet counts as untunnelled.
-    let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
-    let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
-    let by_kind = Some(by_kind).filter(|_| passage.number & 3 == 0);
-    let mark = passage.mark();
-    let by_mark = [
-        E::Meta(meta::MARK),
-        E::Bits { mask: mark, xor: 0 },
-        E::IsNot(&[0; 4]),
-        E::Meta(meta::MARK),
-        E::Bits { mask: !mark, xor: 0 },
-        E::SetMeta(meta::MARK),
-        E::Number(interfaces.down),
-        E::Send,
-    ];
-    // Drops frames with two tags if the first is of VLAN 0. No host needs such frames. The kernel
-    // strips the second tag only later, so the other rules would miss the IP packet.
-    let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
-    let batch = Batch::of(Family::Netdev, &passage.table)
-        .renew(fate)
-        .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
-        .chain(chain("download", hook::NETDEV_EGRESS, LAST))
-        .rule("upload", &[E::DestinationStart, E::Is(&OURS), E::Accept]);
-    let of_tags = TAGS.iter().map(|tag| [&[E::Meta(meta::TYPE), E::Is(tag)], &of_no_vlan[..]].concat());
-    let rules = of_tags.chain([by_route]).chain(by_kind);
-    rules.fold(batch, |batch, rule| batch.rule("upload", &rule)).rule("download", &by_mark)
-}
-
-/// Redirects the gateway's frames from the TAP devices to the inside interface. Traffic control is
-/// below the packet filter, so no egress chain processes the downloads again.
-fn give_back(interfaces: Interfaces) -> io::Result<()> {
-    for (tap, way) in [(interfaces.up, Redirected::Leaves), (interfaces.down, Redirected::Arrives)] {
-        redirect(tap, interfaces.inside, way)?;
-    }
-    Ok(())
 }
 
 /// An end of a wire.
@@ -405,38 +228,54 @@ impl RouterEnd {
             });
             match opened {
                 Ok(opened) => *port = Some(opened),
+                // An interface that a pattern covers does not stop the others.
+                Err(_) if self.patterns.iter().any(|pattern| covers(&pattern.inside, &passage.inside)) => {}
                 Err(error) => fault = fault.or(Some(error)),
             }
         }
         fault
     }
 
-    /// Removes the passages of interfaces that a pattern covered and that are gone, and adds
-    /// passages for those that appeared. Interfaces beyond [`MAX_INSIDES`] pass unshaped.
+    /// Adds passages for the interfaces that a pattern covers. The outside end chooses at most
+    /// [`MAX_INSIDES`] interfaces, and the inside end follows the devices of the outside end. All
+    /// other interfaces pass unshaped.
+    ///
+    /// The ports of an interface that disappears stay, like those of a listed interface, until
+    /// another interface needs their number.
     fn follow_patterns(&mut self) {
-        let RouterEnd { patterns, passages, past, .. } = self;
+        let RouterEnd { end, patterns, passages, past, .. } = self;
         if patterns.is_empty() {
             return;
         }
         let Ok(there) = interface::names() else { return }; // tried again at the next look
+        let there: BTreeSet<String> = there.into_iter().collect();
         let pattern_of = |name: &str| patterns.iter().find(|pattern| covers(&pattern.inside, name));
-        passages.retain_mut(|(passage, port)| {
-            let stays = pattern_of(&passage.inside).is_none() || there.contains(&passage.inside);
-            if !stays {
-                close(port, past);
-            }
-            stays
-        });
-        for name in there {
-            let Some(Passage { inside, .. }) = pattern_of(&name) else { continue };
-            let is_outside = patterns.iter().any(|pattern| pattern.outside == name);
-            if is_outside || passages.iter().any(|(passage, _)| passage.inside == name) {
+        if *end == End::Inside {
+            let is_chosen = |passage: &Passage| there.contains(&passage.taps()[1]);
+            let is_listed = |passage: &Passage| pattern_of(&passage.inside).is_none();
+            keep(passages, past, |passage| is_listed(passage) || is_chosen(passage));
+        }
+        for name in &there {
+            let Some(pattern) = pattern_of(name) else { continue };
+            let taps = pattern.of(name, 0).taps();
+            let is_outside = patterns.iter().any(|pattern| pattern.outside == *name);
+            let is_chosen = *end == End::Outside || there.contains(&taps[1]);
+            let is_known = |(passage, _): &(Passage, _)| passage.inside == *name || passage.taps() == taps;
+            if is_outside || !is_chosen || passages.iter().any(is_known) {
                 continue;
             }
             let is_free = |at: &u8| passages.iter().all(|(passage, _)| passage.number >> 2 != *at);
-            let Some(at) = (0..MAX_INSIDES).find(is_free) else { return };
-            let of_pattern = patterns.iter().filter(|pattern| pattern.inside == *inside);
-            passages.extend(of_pattern.map(|pattern| (pattern.of(&name, at), None)));
+            let free = (0..MAX_INSIDES).find(is_free);
+            let is_gone =
+                |passage: &Passage| pattern_of(&passage.inside).is_some() && !there.contains(&passage.inside);
+            let gone = || passages.iter().find(|(passage, _)| is_gone(passage));
+            let Some(at) = free.or_else(|| Some(gone()?.0.number >> 2)) else { return };
+            keep(passages, past, |passage| passage.number >> 2 != at);
+            let of_pattern = patterns.iter().filter(|other| other.inside == pattern.inside);
+            passages.extend(of_pattern.map(|pattern| (pattern.of(name, at), None)));
+            if free.is_none() {
+                return; // one at a look, because closing devices takes tens of milliseconds
+            }
         }
     }
 
@@ -516,6 +355,21 @@ impl RouterEnd {
         }
         port.tap.transmit_all(&batch[..frames.len()])
     }
+}
+
+/// Closes the passages for which `stays` is false.
+fn keep(
+    passages: &mut Vec<(Passage, Option<RouterPort>)>,
+    past: &mut PortHealth,
+    stays: impl Fn(&Passage) -> bool,
+) {
+    passages.retain_mut(|(passage, port)| {
+        let stays = stays(passage);
+        if !stays {
+            close(port, past);
+        }
+        stays
+    });
 }
 
 fn close(port: &mut Option<RouterPort>, past: &mut PortHealth) {

@@ -8,7 +8,7 @@ use super::tree::quoted;
 use super::wire::TunnelSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
-use fairwire_datapath::io::insides::overlap;
+use fairwire_datapath::io::insides::{is_pattern, overlap};
 use fairwire_datapath::io::router::MAX_INSIDES;
 use fairwire_document::DocumentError;
 use fairwire_parameters::{Choice as _, OutOfRange};
@@ -46,15 +46,13 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
 /// Why `name` is not valid for an interface, and what is allowed; `None` if it is valid. Only some
 /// keys may have patterns.
 fn problem_of(name: &str, may_be_pattern: bool) -> Option<(&'static str, &'static str)> {
+    let start = name.strip_suffix('*').filter(|start| may_be_pattern && !start.is_empty());
     let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     let why = match name {
         "" => "an interface needs a name",
         "." | ".." => "no interface can have that name",
         name if name.len() > MAX_INTERFACE_BYTES => "that is too long for the name of an interface",
-        name if may_be_pattern && name.strip_suffix('*').is_some_and(|start| !start.is_empty()) => {
-            return problem_of(name.trim_end_matches('*'), false);
-        }
-        name if name.contains('*') => {
+        name if start.unwrap_or(name).contains('*') => {
             let why = match may_be_pattern {
                 true => "a pattern is the beginning of a name with one `*` after it",
                 false => "only the `inside` of a router may be a pattern",
@@ -119,7 +117,8 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         span(&format!("wire.tunnels.{at}.overhead_bytes"), Some(*overhead_bytes), 0..=512, texts)?;
     }
     let (passages, mut taps) = (if is_router { passages(spec) } else { Vec::new() }, BTreeSet::new());
-    for passage in &passages {
+    // A pattern's devices have the names of the interfaces that it covers.
+    for passage in passages.iter().filter(|passage| !is_pattern(&passage.inside)) {
         if !passage.taps().into_iter().all(|tap| taps.insert(tap)) {
             let why = "its devices would have the same names as those of another interface";
             let allowed = "interfaces whose names differ in their last 10 bytes";

@@ -9,6 +9,7 @@ use crate::config::wire::WireSpec;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::io::insides::is_pattern;
+use fairwire_datapath::io::router::MAX_INSIDES;
 use fairwire_linux::clock;
 use fairwire_linux::interface;
 use fairwire_linux::link::{self, About, News};
@@ -181,12 +182,13 @@ pub(super) struct Links {
     socket: OwnedFd,
     wire: WireSpec,
     outside: Watched,
-    /// The listed inside interfaces, and existing ones that a pattern covers.
+    /// The inside interfaces that the configuration lists by name.
     insides: Vec<Watched>,
-    /// The state of all inside interfaces together: up if any of them is up.
+    /// The existing interfaces that a pattern covers.
+    covered: Vec<String>,
+    /// The state of all inside interfaces together: up if any of them is up, or if there is a
+    /// pattern.
     inside: Arc<LinkView>,
-    /// Outages of interfaces that a pattern covered and that are gone.
-    past_outages: u64,
 }
 
 /// The interval at which the thread checks whether the gateway ends.
@@ -203,8 +205,8 @@ impl Links {
         let listed = wire.inside.names().iter().filter(|name| !is_pattern(name));
         let insides = listed.map(|name| Watched::new(name)).collect::<io::Result<_>>().map_err(fail)?;
         let (wire, outside) = (wire.clone(), Watched::new(&wire.outside).map_err(fail)?);
-        let mut links = Links { socket, wire, outside, insides, inside: Arc::default(), past_outages: 0 };
-        links.follow_patterns();
+        let (inside, covered) = (Arc::default(), Vec::new());
+        let links = Links { socket, wire, outside, insides, covered, inside };
         links.show_inside();
         Ok(links)
     }
@@ -214,35 +216,40 @@ impl Links {
         [self.inside.clone(), self.outside.view.clone()]
     }
 
+    fn has_pattern(&self) -> bool {
+        self.wire.inside.names().iter().any(|name| is_pattern(name))
+    }
+
     fn show_inside(&self) {
         let views = || self.insides.iter().map(|watched| &watched.view);
-        let outages = self.past_outages + views().map(|view| view.outages()).sum::<u64>();
-        self.inside.is_up.store(views().any(|view| view.is_up()), Ordering::Relaxed);
-        self.inside.outages.store(outages, Ordering::Relaxed);
+        let is_up = self.has_pattern() || views().any(|view| view.is_up());
+        self.inside.is_up.store(is_up, Ordering::Relaxed);
+        self.inside.outages.store(views().map(|view| view.outages()).sum(), Ordering::Relaxed);
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut Watched> {
         self.insides.iter_mut().chain([&mut self.outside])
     }
 
-    /// Watches interfaces that a pattern covers from their appearance until their disappearance was
-    /// logged.
-    fn follow_patterns(&mut self) {
-        let Links { wire, insides, past_outages, .. } = self;
-        if !wire.inside.names().iter().any(|name| is_pattern(name)) {
-            return;
+    /// Logs which interfaces that a pattern covers have appeared and disappeared. Sessions come and
+    /// go, so these are no outages.
+    fn log_covered(&mut self) {
+        let Some(there) = self.has_pattern().then(interface::names).and_then(Result::ok) else { return };
+        let is_covered = |name: &String| !self.wire.inside.names().contains(name);
+        let covered: Vec<String> = self.wire.insides_among(&there).into_iter().filter(is_covered).collect();
+        for name in covered.iter().filter(|name| !self.covered.contains(name)) {
+            say(format_args!("`{name}` is there, and a pattern covers it"));
         }
-        insides.retain(|watched| {
-            let stays = wire.inside.names().contains(&watched.name) || watched.logged.0 != State::Gone;
-            *past_outages += if stays { 0 } else { watched.view.outages() };
-            stays
-        });
-        for name in wire.insides_among(&interface::names().unwrap_or_default()) {
-            if !insides.iter().any(|watched| watched.name == name) {
-                // An interface that has just disappeared, or a query that failed, is tried again.
-                insides.extend(Watched::new(&name).ok().filter(|watched| watched.index.is_some()));
-            }
+        for name in self.covered.iter().filter(|name| !covered.contains(name)) {
+            say(format_args!("`{name}`, which a pattern covered, is gone"));
         }
+        if covered.len() + self.insides.len() > usize::from(MAX_INSIDES) && covered != self.covered {
+            say(format_args!(
+                "{} interfaces are inside: at most {MAX_INSIDES} are shaped, and the others pass unshaped",
+                covered.len() + self.insides.len()
+            ));
+        }
+        self.covered = covered;
     }
 
     /// Listens on a separate thread until `is_over`. The thread is not joined: it ends a moment
@@ -259,7 +266,7 @@ impl Links {
                     look_at = now + LOOK;
                     // If a query fails, it is repeated a second later.
                     self.each().for_each(|watched| drop(watched.look(now)));
-                    self.follow_patterns();
+                    self.log_covered();
                 }
                 self.show_inside();
                 self.each().for_each(|watched| watched.report(&board, now));

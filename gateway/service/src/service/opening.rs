@@ -116,11 +116,12 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
 }
 
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
+    let has_pattern = spec.wire.inside.names().iter().any(|name| is_pattern(name));
     for (key, name) in [("inside", ports::an_inside(&spec.wire)), ("outside", spec.wire.outside.clone())] {
         let found = link::index_of(&name);
         let is_missing =
             found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none();
-        if is_missing && !is_pattern(&name) {
+        if is_missing && !(has_pattern && key == "inside") {
             return Ok(Some((key, name)));
         }
     }
@@ -181,7 +182,7 @@ pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
                     let lock = DeviceLock::take(index).map_err(fail)?;
                     held.replace(Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?));
                 }
-                None if is_pattern(&name) => {}
+                None if !is_outside && spec.wire.inside.names().iter().any(|name| is_pattern(name)) => {}
                 None => return Err(PortError::Gone { name }),
             }
         }

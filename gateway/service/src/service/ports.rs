@@ -7,7 +7,9 @@ use crate::config::passages::{passages, table_of};
 use crate::config::spec::Spec;
 use crate::config::wire::WireSpec;
 use crate::config::{Config, environment};
-use fairwire_datapath::io::router::{End, RouterEnd, remove_tables};
+use fairwire_datapath::io::diversion::remove_tables;
+use fairwire_datapath::io::insides::is_pattern;
+use fairwire_datapath::io::router::{End, RouterEnd};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::{self, mtu};
 use fairwire_linux::link;
@@ -138,7 +140,11 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if spec.wire.backend.kind() == BackendKind::Router {
         let there = spec.wire.insides_among(&interface::names().unwrap_or_default());
         let largest = there.iter().filter_map(|name| mtu(name).ok()).max();
-        return Ok(largest.map_or_else(|| mtu(&spec.wire.outside), Ok)? + HEADER_BYTES);
+        if spec.wire.inside.names().iter().any(|name| is_pattern(name)) {
+            // An interface that appears later may have the MTU of the outside.
+            return Ok(mtu(&spec.wire.outside)?.max(largest.unwrap_or(0)) + HEADER_BYTES);
+        }
+        return Ok(largest.map_or_else(|| mtu(spec.wire.inside.first()), Ok)? + HEADER_BYTES);
     }
     let inside = mtu(spec.wire.inside.first())?;
     let outside = mtu(&spec.wire.outside)?;

@@ -112,12 +112,9 @@ fn shaped_later(user: Option<&User>) -> String {
     }
 }
 
-pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
-    let wire = &config.spec().wire;
-    let there = interfaces();
-    let mut notes = Vec::new();
-    let later = shaped_later(user::of(config)?.as_ref());
-    let (listed, insides) = (wire.inside.names(), wire.insides_among(&there));
+fn inside_notes(config: &Config, there: &[String], later: &str) -> Result<Vec<Note>, DocumentError> {
+    let (wire, mut notes) = (&config.spec().wire, Vec::new());
+    let (listed, insides) = (wire.inside.names(), wire.insides_among(there));
     let has_pattern = listed.iter().any(|inside| is_pattern(inside));
     for inside in listed.iter().filter(|inside| !insides.contains(inside)) {
         match is_pattern(inside) {
@@ -127,13 +124,30 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
             false if has_pattern || !insides.is_empty() => {
                 notes.push(Note(format!("`{inside}` is missing; {later}")));
             }
-            false => return Err(missing(config, "inside", &there)),
+            false => return Err(missing(config, "inside", there)),
         }
     }
     for inside in &insides {
-        notes.extend(fits(config, "inside", inside, &there)?);
-        notes.extend(without_ethernet(config, inside)?);
+        let fit = fits(config, "inside", inside, there)
+            .and_then(|note| Ok([note, without_ethernet(config, inside)?]));
+        match fit {
+            Ok(found) => notes.extend(found.into_iter().flatten()),
+            Err(refusal) if listed.contains(inside) => return Err(refusal),
+            Err(refusal) => {
+                notes.push(Note(format!("a pattern covers `{inside}`, which does not fit: {refusal}")))
+            }
+        }
     }
+    Ok(notes)
+}
+
+pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
+    let wire = &config.spec().wire;
+    let there = interfaces();
+    let mut notes = Vec::new();
+    let later = shaped_later(user::of(config)?.as_ref());
+    notes.extend(inside_notes(config, &there, &later)?);
+    let insides = wire.insides_among(&there);
     // An interface that appears later begins with the settings of `default`.
     let inside = insides.first().map_or("default", String::as_str);
     let names = [inside, wire.outside.as_str()];
