@@ -207,9 +207,9 @@ impl Host {
     /// The names of all interfaces, and the kernel's state of each. Moves this thread to this host.
     pub fn interfaces(&self) -> Result<Vec<(String, About)>, Trouble> {
         self.enter()?;
-        let table = std::fs::read_to_string("/proc/thread-self/net/dev").during("listing interfaces")?;
-        let names = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+        let names = fairwire_linux::interface::names().during("listing interfaces")?;
         names
+            .into_iter()
             .map(|name| {
                 Ok((name.clone(), link::about(self.index_of(&name)?).during("looking at an interface")?))
             })

@@ -140,7 +140,7 @@ pub struct WaySnapshot {
     /// TCP segments with payload, SYN or FIN that arrived since the start.
     #[serde(default)]
     pub tcp_segments: u64,
-    /// Of these, retransmissions.
+    /// The retransmissions among `tcp_segments`.
     #[serde(default)]
     pub retransmitted: u64,
     /// Bit/s sent during the last second, as counted on the link.

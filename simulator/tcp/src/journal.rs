@@ -89,8 +89,8 @@ impl Journal {
         self.least_rtt
     }
 
-    /// Of the segments delivered since the previous call, the one sent last, and whether it was
-    /// sent twice. Retransmitted segments whose original arrived are excluded.
+    /// The segment sent last among those delivered since the previous call, and whether it was sent
+    /// twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }

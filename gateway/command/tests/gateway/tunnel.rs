@@ -233,7 +233,15 @@ fn interfaces_that_a_pattern_covers_are_shaped_while_they_exist() {
     home.wait_for_traces("30 devices, tables: false");
     is_shaped("ppp99");
     home.wait_for_traces("30 devices, tables: false");
-    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    let (exit, said) = gateway.end(Signal::TERM);
+    assert_eq!(exit, Some(0));
+    for line in [
+        "`ppp7` is there",
+        "`ppp7`, which a pattern covered, is gone",
+        "21 interfaces are inside: at most 16",
+    ] {
+        assert!(said.contains(line), "no `{line}` in {said}");
+    }
     assert_eq!(home.traces(), "0 devices, tables: false");
 }
 
@@ -242,10 +250,16 @@ fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     let Some(home) = Home::new("bare") else { return };
     let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
     let _tunnel = Tunnel::new(&home.edge, &peers);
-    let config = home.config(|text| {
-        let text = text.replace("inside = \"lan0\"", "inside = \"wg0\"");
-        text.replace("[download]\n", "[download]\nflows = [\"mac\", \"5-tuple\"]\n")
-    });
+    let config = |inside: &str| {
+        home.config(|text| {
+            let text = text.replace("inside = \"lan0\"", &format!("inside = \"{inside}\""));
+            text.replace("[download]\n", "[download]\nflows = [\"mac\", \"5-tuple\"]\n")
+        })
+    };
+    // An interface that only a pattern covers does not stop the gateway.
+    let checked = home.checked(&config("wg*"));
+    assert!(checked.contains("a pattern covers `wg0`, which does not fit"), "{checked}");
+    let config = config("wg0");
     let check = home.call(&["check", config.to_str().expect("UTF-8")]);
     let message = String::from_utf8_lossy(&check.stderr).replace("\n  │ ", " ");
     assert_eq!(check.status.code(), Some(2), "{message}");

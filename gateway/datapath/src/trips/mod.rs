@@ -74,7 +74,7 @@ pub struct WayTrips {
 pub struct TcpCount {
     /// Segments with payload, SYN or FIN that arrived.
     pub segments: u64,
-    /// Of these, retransmissions.
+    /// The retransmissions among `segments`.
     pub retransmitted: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use fairwire_core::Duration;
-use fairwire_datapath::io::insides::covers;
+use fairwire_datapath::io::insides::{covers, is_pattern};
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,11 @@ impl Insides {
             Insides::One(name) => std::slice::from_ref(name),
             Insides::Several(names) => names,
         }
+    }
+
+    /// Is one of them a pattern?
+    pub fn has_pattern(&self) -> bool {
+        self.names().iter().any(|name| is_pattern(name))
     }
 
     /// The first interface, or the only one.

@@ -216,13 +216,9 @@ impl Links {
         [self.inside.clone(), self.outside.view.clone()]
     }
 
-    fn has_pattern(&self) -> bool {
-        self.wire.inside.names().iter().any(|name| is_pattern(name))
-    }
-
     fn show_inside(&self) {
         let views = || self.insides.iter().map(|watched| &watched.view);
-        let is_up = self.has_pattern() || views().any(|view| view.is_up());
+        let is_up = self.wire.inside.has_pattern() || views().any(|view| view.is_up());
         self.inside.is_up.store(is_up, Ordering::Relaxed);
         self.inside.outages.store(views().map(|view| view.outages()).sum(), Ordering::Relaxed);
     }
@@ -234,7 +230,9 @@ impl Links {
     /// Logs which interfaces that a pattern covers have appeared and disappeared. Sessions come and
     /// go, so these are no outages.
     fn log_covered(&mut self) {
-        let Some(there) = self.has_pattern().then(interface::names).and_then(Result::ok) else { return };
+        let Some(there) = self.wire.inside.has_pattern().then(interface::names).and_then(Result::ok) else {
+            return;
+        };
         let is_covered = |name: &String| !self.wire.inside.names().contains(name);
         let covered: Vec<String> = self.wire.insides_among(&there).into_iter().filter(is_covered).collect();
         for name in covered.iter().filter(|name| !self.covered.contains(name)) {

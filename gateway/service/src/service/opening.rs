@@ -10,7 +10,6 @@ use crate::config::{Config, environment};
 use crate::device::{DeviceLock, holder};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::Wire;
-use fairwire_datapath::io::insides::is_pattern;
 use fairwire_linux::clock;
 use fairwire_linux::{link, port::PortError};
 use ports::AnyPort;
@@ -116,12 +115,11 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
 }
 
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
-    let has_pattern = spec.wire.inside.names().iter().any(|name| is_pattern(name));
     for (key, name) in [("inside", ports::an_inside(&spec.wire)), ("outside", spec.wire.outside.clone())] {
         let found = link::index_of(&name);
         let is_missing =
             found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none();
-        if is_missing && !(has_pattern && key == "inside") {
+        if is_missing && !(key == "inside" && spec.wire.inside.has_pattern()) {
             return Ok(Some((key, name)));
         }
     }
@@ -182,7 +180,7 @@ pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
                     let lock = DeviceLock::take(index).map_err(fail)?;
                     held.replace(Some(lock.ok_or_else(|| fail(std::io::ErrorKind::ResourceBusy.into()))?));
                 }
-                None if !is_outside && spec.wire.inside.names().iter().any(|name| is_pattern(name)) => {}
+                None if !is_outside && spec.wire.inside.has_pattern() => {}
                 None => return Err(PortError::Gone { name }),
             }
         }

@@ -8,7 +8,6 @@ use crate::config::spec::Spec;
 use crate::config::wire::WireSpec;
 use crate::config::{Config, environment};
 use fairwire_datapath::io::diversion::remove_tables;
-use fairwire_datapath::io::insides::is_pattern;
 use fairwire_datapath::io::router::{End, RouterEnd};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::{self, mtu};
@@ -140,7 +139,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if spec.wire.backend.kind() == BackendKind::Router {
         let there = spec.wire.insides_among(&interface::names().unwrap_or_default());
         let largest = there.iter().filter_map(|name| mtu(name).ok()).max();
-        if spec.wire.inside.names().iter().any(|name| is_pattern(name)) {
+        if spec.wire.inside.has_pattern() {
             // An interface that appears later may have the MTU of the outside.
             return Ok(mtu(&spec.wire.outside)?.max(largest.unwrap_or(0)) + HEADER_BYTES);
         }

@@ -112,10 +112,15 @@ fn shaped_later(user: Option<&User>) -> String {
     }
 }
 
-fn inside_notes(config: &Config, there: &[String], later: &str) -> Result<Vec<Note>, DocumentError> {
-    let (wire, mut notes) = (&config.spec().wire, Vec::new());
-    let (listed, insides) = (wire.inside.names(), wire.insides_among(there));
-    let has_pattern = listed.iter().any(|inside| is_pattern(inside));
+/// Notes on the inside interfaces: `insides` are those that exist among the interfaces `there`.
+fn inside_notes(
+    config: &Config,
+    insides: &[String],
+    there: &[String],
+    later: &str,
+) -> Result<Vec<Note>, DocumentError> {
+    let inside = &config.spec().wire.inside;
+    let (listed, has_pattern, mut notes) = (inside.names(), inside.has_pattern(), Vec::new());
     for inside in listed.iter().filter(|inside| !insides.contains(inside)) {
         match is_pattern(inside) {
             true => notes.push(Note(format!(
@@ -127,7 +132,7 @@ fn inside_notes(config: &Config, there: &[String], later: &str) -> Result<Vec<No
             false => return Err(missing(config, "inside", there)),
         }
     }
-    for inside in &insides {
+    for inside in insides {
         let fit = fits(config, "inside", inside, there)
             .and_then(|note| Ok([note, without_ethernet(config, inside)?]));
         match fit {
@@ -146,8 +151,8 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
     let there = interfaces();
     let mut notes = Vec::new();
     let later = shaped_later(user::of(config)?.as_ref());
-    notes.extend(inside_notes(config, &there, &later)?);
     let insides = wire.insides_among(&there);
+    notes.extend(inside_notes(config, &insides, &there, &later)?);
     // An interface that appears later begins with the settings of `default`.
     let inside = insides.first().map_or("default", String::as_str);
     let names = [inside, wire.outside.as_str()];
